@@ -32,7 +32,6 @@ from browser.visitor import Visitor  # noqa: E402
 from collector.service import Service, running  # noqa: E402
 from relay.service import relaying  # noqa: E402
 from sottovoce.domain.number import NumberGrid  # noqa: E402
-from sottovoce.lab.populations.unlisted import population_of  # noqa: E402
 from sottovoce.surveys.relay import Relay  # noqa: E402
 from sottovoce.surveys.survey import Survey  # noqa: E402
 from sottovoce.workloads import parse_workload  # noqa: E402
@@ -131,7 +130,7 @@ def questions(service: Service, people: np.random.Generator) -> list[Survey]:
     ]
     for survey in surveys:
         publish(service, survey)
-        population = population_of(survey.question)
+        population = survey.question.invented_people()
         assert population is not None
         many(service, survey, population.values(12_000, people))
     return surveys

@@ -15,7 +15,6 @@ from collector.service import until
 from sottovoce.analyst.parquet import read_export
 from sottovoce.core.errors import ServiceError
 from sottovoce.lab import fleet
-from sottovoce.lab.populations.unlisted import population_of
 
 SYMPTOMS = sv.Survey.words(4, "abcdef", epsilon=3.0, users=400, title="Symptoms")
 HELD = ["Face "] * 200 + ["bad"] * 120 + ["too long"] * 80
@@ -130,7 +129,7 @@ def test_simulated_devices_have_words(service: Any, collector: Any) -> None:
     sent = fleet.run(service.url, survey.id, 600, singles=4, batch=200, seed=5)
     assert (sent.accepted, sent.singles, sent.refused) == (600, 4, {})
     words = [label for label, _ in sent.truth]
-    assert words == population_of(survey.question).labels
+    assert words == survey.question.invented_people().labels
     counted(live)
     told = live.shares_of(words[:20])
     inside = sum(one.low <= share <= one.high for one, (_, share) in zip(told, sent.truth, strict=False))

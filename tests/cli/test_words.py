@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sottovoce.core.errors import SimulationError
-from sottovoce.lab.populations.words import WordPeople, read_words
+from sottovoce.lab.populations.words import read_lines
 from sottovoce.questions.words import Words
 
 ASKED = ("simulate", "words", "--longest", "4", "--alphabet", "abcdef", "--epsilon", "3", "--seed", "3")
@@ -63,13 +63,13 @@ def test_mistakes_are_named(run: Any, options: tuple[str, ...], helpful: str) ->
     "given", [{"alphabet": "ab", "longest": 2}, {"alphabet": "unicode"}, {"alphabet": "bytes"}, {"below": 2**64}]
 )
 def test_invented_people_have_words_of_the_survey(given: dict[str, Any]) -> None:
-    people = WordPeople.invented(Words.of(**given))
+    people = Words.of(**given).invented_people()
     assert len(people.labels) == len(set(people.labels)) == (6 if given == {"alphabet": "ab", "longest": 2} else 1000)
     assert people.answers.sum() == pytest.approx(1)
     assert (np.diff(people.answers) <= 0).all()
-    again = WordPeople.invented(Words.of(**given))
+    again = Words.of(**given).invented_people()
     assert again.labels == people.labels
-    assert all(people.question.code.admits(value) for value in people.draw(50, np.random.default_rng(1)))
+    assert all(people.code.admits(value) for value in people.draw(50, np.random.default_rng(1)))
 
 
 def test_a_file_must_have_people_and_be_text(tmp_path: Path) -> None:
@@ -78,4 +78,4 @@ def test_a_file_must_have_people_and_be_text(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     for name, told in (("empty", "no people"), ("bytes", "UTF-8"), (".", "irectory")):
         with pytest.raises(SimulationError, match=told):
-            read_words(question, str(tmp_path / name))
+            question.people_of_lines(read_lines(str(tmp_path / name), "population"))

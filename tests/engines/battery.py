@@ -22,7 +22,6 @@ from sottovoce.engines import Engine, Tally
 from sottovoce.formats.aggregate_file import write_aggregate
 from sottovoce.formats.sharded import in_shards
 from sottovoce.formats.wire import encode_batch
-from sottovoce.lab.populations.unlisted import population_of
 from sottovoce.mechanisms import MECHANISMS, FiniteMechanism, serving
 from sottovoce.workloads import Marginals, Prefix
 
@@ -67,7 +66,7 @@ def survey_of(name: str) -> Any:
 def reports_of(name: str, n: int) -> tuple[bytes, ...]:
     """Reports of so many people."""
     survey, rng = survey_of(name), np.random.default_rng(n)
-    invented = population_of(survey.question)
+    invented = survey.question.invented_people()
     if invented is not None:
         people: Any = invented.draw(n, rng)
     elif survey.domain is None:

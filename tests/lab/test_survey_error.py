@@ -12,11 +12,11 @@ import pytest
 import sottovoce as sv
 from sottovoce.core.errors import SimulationError, SurveyError
 from sottovoce.lab.populations.distributions import frequencies
-from sottovoce.lab.populations.vectors import true_mean
 from sottovoce.lab.simulation.paper_bound import paper_bound
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, seeds_of, summarised
 from sottovoce.lab.simulation.survey_error import Errors, measure, measure_population
 from sottovoce.projections.hull import project_hull
+from sottovoce.questions.invented import VectorPeople
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.theory.bounds import theorem_4_2
 from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4
@@ -154,4 +154,4 @@ def test_the_mean_of_simulated_vectors_is_what_errors_are_against() -> None:
     """With so large an epsilon and so many people the estimate is the true mean, but for four standard errors."""
     survey = sv.Survey.mean(1, 2.0, 16.0)
     found = measure(survey, 200_000, seed=1)
-    assert found.mean.l2_raw < 4 * found.l2_raw_predicted < 0.05 * float(np.linalg.norm(true_mean(1, 2.0)))
+    assert found.mean.l2_raw < 4 * found.l2_raw_predicted < 0.05 * float(np.linalg.norm(VectorPeople(1, 2.0).answers))

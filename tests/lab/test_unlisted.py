@@ -10,7 +10,6 @@ import pytest
 import sottovoce as sv
 from sottovoce.lab.fleet.people import respondents_for
 from sottovoce.lab.fleet.truth import true_answers
-from sottovoce.lab.populations.unlisted import SetPeople, population_of
 from sottovoce.questions.base import Question
 from sottovoce.questions.registry import make_question
 
@@ -29,7 +28,7 @@ QUESTIONS = {
 
 def answers_of(question: Question, n: int) -> np.ndarray:
     """The mean answers of n people drawn from the population."""
-    population = population_of(question)
+    population = question.invented_people()
     assert population is not None
     rows = question.people(population.draw(n, np.random.default_rng(4))).between(0, n)
     workload = question.workload
@@ -46,7 +45,7 @@ def answers_of(question: Question, n: int) -> np.ndarray:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_answers_are_the_stated_ones(name: str) -> None:
     question = QUESTIONS[name]
-    population = population_of(question)
+    population = question.invented_people()
     assert population is not None
     low, high = question.answer_range
     # Six standard deviations of a mean of independent numbers within the range; random rounding to a grid adds at most
@@ -58,7 +57,7 @@ def test_answers_are_the_stated_ones(name: str) -> None:
 
 def test_nobody_ticks_too_many_and_some_tick_nothing() -> None:
     question = QUESTIONS["choices"]
-    sizes = Counter(len(one) for one in SetPeople(question).draw(10_000, np.random.default_rng(1)))  # type: ignore[arg-type]
+    sizes = Counter(len(one) for one in question.invented_people().draw(10_000, np.random.default_rng(1)))  # type: ignore[arg-type]
     assert set(sizes) == {0, 2, 3}
 
 

@@ -37,7 +37,7 @@ _FRACTIONS: Final = ("top", "largest_error", "covered")
 def simulate_words(question: Words, arguments: argparse.Namespace) -> int:
     """Simulate, search and compare."""
     from sottovoce.estimates.intervals import check_level
-    from sottovoce.lab.populations.words import ZIPF, WordPeople, read_words
+    from sottovoce.lab.populations.words import ZIPF, read_lines
     from sottovoce.lab.simulation.repeats import check_repeats, check_users
     from sottovoce.lab.simulation.word_error import measure_words
     from sottovoce.surveys.survey import Survey
@@ -45,10 +45,12 @@ def simulate_words(question: Words, arguments: argparse.Namespace) -> int:
     refuse_tracking_options(arguments, needs_users=arguments.population == ZIPF)
     check_level(arguments.level)
     repeats = check_repeats(arguments.repeats)
-    if arguments.population == ZIPF:
-        people = WordPeople.invented(question)
-    else:
-        people = read_words(question, arguments.population)
+    invented = arguments.population == ZIPF
+    people = (
+        question.invented_people()
+        if invented
+        else question.people_of_lines(read_lines(arguments.population, "population"))
+    )
     users = check_users(people.lines if arguments.users is None else arguments.users)
     with working("comparing designs"):
         survey = Survey.ask(question, arguments.epsilon, users=users, **given_design(arguments))

@@ -176,6 +176,12 @@ class WordCode(abc.ABC):
         return rows, labels
 
     @final
+    def label(self, value: object) -> str:
+        """A word as it is counted and shown, once it is normalised; `admits` says whether it is one."""
+        number = int.from_bytes(self.row(value).tobytes(), "big") >> (8 * self.row_bytes - self.bits)
+        return self.shown(self.value(number))
+
+    @final
     def value(self, number: int) -> Any:
         """The value of a whole code, given as a number; None if no value has it."""
         found = self._value(number) if number else None

@@ -7,7 +7,7 @@ A design says how it is asked, see `sottovoce.strategies`.
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.errors import SimulationError, SurveyError, ValueOutsideDomainError
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain
+from sottovoce.questions.invented import InventedPeople
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.questions.people import People, check_histogram
 from sottovoce.workloads.base import Workload
@@ -249,6 +250,14 @@ class Question(abc.ABC):
     def answer_range(self) -> tuple[PerAnswer, PerAnswer]:
         """Lower and upper limits of the answers: for all of them, or one per answer."""
         return self.workload.answer_range
+
+    def invented_people(self) -> InventedPeople | None:
+        """People for simulations, of whom the true answers are known; None where all values can be listed."""
+        return None
+
+    def people_of_lines(self, lines: Iterable[str]) -> InventedPeople:
+        """People for simulations, one per line with their typed value; for questions whose answers are searched."""
+        raise SimulationError("people are given by the share of each value, not by lines").at("population")
 
     def people_of_histogram(self, histogram: ArrayLike) -> People:
         """Simulated people from the number of people with each value."""

@@ -20,6 +20,7 @@ from sottovoce.core.words import plural
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.domain.typed import listed_texts
 from sottovoce.questions.base import Question
+from sottovoce.questions.invented import SetPeople
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
 from sottovoce.workloads.naming import value_at
@@ -212,6 +213,9 @@ class Choices(Question):
     @property
     def listed_by_size(self) -> bool:
         return True
+
+    def invented_people(self) -> SetPeople:
+        return SetPeople(self.options, self.most)
 
     @property
     def values_text(self) -> str:

@@ -14,6 +14,7 @@ from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain, NumberGrid
 from sottovoce.domain.number import LARGEST_NUMBER, MAX_POINTS
 from sottovoce.questions.base import Question
+from sottovoce.questions.invented import NumberPeople
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People, check_histogram
 from sottovoce.questions.queries import Queries
@@ -187,6 +188,9 @@ class Number(Question):
         near = np.ceil(scaled).astype(np.int64) - 1
         found = near + (numbers > self._end(near + 1)) - (numbers <= self._end(near))
         return np.asarray(np.clip(found, 0, self.grid.points - 1))
+
+    def invented_people(self) -> NumberPeople:
+        return NumberPeople(self.grid, self.wants)
 
     @property
     def values_text(self) -> str:

@@ -18,6 +18,7 @@ from sottovoce.domain.number import NumberGrid
 from sottovoce.domain.statement import domain_from_statement
 from sottovoce.domain.typed import parse_record
 from sottovoce.questions.base import Question
+from sottovoce.questions.invented import FormPeople
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
 from sottovoce.workloads.pictures import NumberFigure, number_figure
@@ -142,6 +143,9 @@ class Records(Question):
                 raise ValueOutsideDomainError(f"a record does not have the fields of this survey; {self._allowed}")
             rows = input_columns(self.attributes, columns)
         return People(len(rows), lambda start, stop: rows[start:stop])
+
+    def invented_people(self) -> FormPeople:
+        return FormPeople(self.workload)
 
     @property
     def values_text(self) -> str:

@@ -16,6 +16,7 @@ from sottovoce.core.words import plural
 from sottovoce.domain.typed import parse_numbers
 from sottovoce.mechanisms.vector import as_vector, clip_to_ball
 from sottovoce.questions.base import Question
+from sottovoce.questions.invented import VectorPeople
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
 from sottovoce.workloads.ball import Ball
@@ -141,6 +142,9 @@ class Vector(Question):
                 "move it to the nearest point of the ball, as devices do"
             )
         return rows
+
+    def invented_people(self) -> VectorPeople:
+        return VectorPeople(self.dimension, self.radius)
 
     @property
     def values_text(self) -> str:

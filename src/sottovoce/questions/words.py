@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, Self, final
@@ -15,6 +16,7 @@ from sottovoce.core.words import plural
 from sottovoce.domain.spelling import CASES
 from sottovoce.domain.word_codes import ALPHABETS, LONGEST, WordCode, code_from_statement, word_code
 from sottovoce.questions.base import Question
+from sottovoce.questions.invented_words import WordPeople
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
 from sottovoce.workloads.pictures import Bars, Panel
@@ -125,6 +127,12 @@ class Words(Question):
     def listed_by_size(self) -> bool:
         return True
 
+    def invented_people(self) -> WordPeople:
+        return WordPeople.invented(self.code)
+
+    def people_of_lines(self, lines: Iterable[str]) -> WordPeople:
+        return WordPeople.of_lines(self.code, lines)
+
     @property
     def values_text(self) -> str:
         return f"any word that fits into {plural(self.code.bits, 'bit')}; what does not answers as other"
@@ -142,9 +150,7 @@ class Words(Question):
 
     def shown(self, value: object) -> str:
         """A word as it is counted and shown, once it is normalised; `code.admits` says whether it is one."""
-        code = self.code
-        number = int.from_bytes(code.row(value).tobytes(), "big") >> (8 * code.row_bytes - code.bits)
-        return code.shown(code.value(number))
+        return self.code.label(value)
 
     def label(self, index: int) -> str:
         return self.workload.name(index)

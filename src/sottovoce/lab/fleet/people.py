@@ -15,17 +15,15 @@ from sottovoce.core.errors import SimulationError
 from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain
 from sottovoce.lab.populations.distributions import frequencies
-from sottovoce.lab.populations.unlisted import UnlistedPeople, population_of
-from sottovoce.lab.populations.vectors import people_with_vectors
-from sottovoce.lab.populations.words import ZIPF, WordPeople, read_words
+from sottovoce.lab.populations.words import ZIPF, read_lines
+from sottovoce.questions.invented import InventedPeople
 from sottovoce.questions.people import People, check_histogram
-from sottovoce.questions.vector import Vector
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads.naming import value_at
 
-__all__ = ["MOST_USERS", "REPORTS", "Respondents", "Unlisted", "Urn", "Vectors", "respondents_for", "seed_of"]
+__all__ = ["MOST_USERS", "REPORTS", "Respondents", "Unlisted", "Urn", "respondents_for", "seed_of"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,7 +31,7 @@ Integers = NDArray[np.int64]
 MOST_USERS: Final = 10**9
 """NumPy draws without putting back among at most so many."""
 
-_VALUES, _ORDER, _VECTORS, REPORTS = 0, 1, 2, 3
+_VALUES, _ORDER, REPORTS = 0, 1, 3
 """What a fleet's seed is spawned for."""
 
 
@@ -104,15 +102,16 @@ class Urn:
 
 @final
 class Unlisted:
-    """People whose values cannot be listed, drawn from a population of `sottovoce.lab.populations.unlisted`."""
+    """People whose values cannot be listed, drawn from a population that the question invents."""
 
-    def __init__(self, population: UnlistedPeople, n: int, rng: np.random.Generator) -> None:
+    def __init__(self, population: InventedPeople, n: int, rng: np.random.Generator) -> None:
         self._population, self.left, self._rng = population, n, rng
 
     @property
     def shares(self) -> list[tuple[str, float]] | None:
-        """The true share of every word that people have; None where answers are listed by the survey."""
-        return [*self._population.shares.items()] if isinstance(self._population, WordPeople) else None
+        """The true share of every answer, where the survey does not list them; None where it does."""
+        found = self._population.shares
+        return None if found is None else [*found.items()]
 
     def take(self, survey: Survey, n: int) -> People:
         """n of them, as people who answer this survey."""
@@ -125,45 +124,22 @@ class Unlisted:
         return self._population.values(n, self._rng)
 
 
-@final
-class Vectors:
-    """People with vectors in a ball, each drawn from the population of `sottovoce.lab.populations.vectors`."""
-
-    def __init__(self, question: Vector, n: int, seed: int) -> None:
-        self._question, self._seed, self.left, self._taken = question, seed, n, 0
-
-    def take(self, survey: Survey, n: int) -> People:
-        """n of them."""
-        return self._vectors(n)
-
-    def _vectors(self, n: int) -> People:
-        self.left -= n
-        self._taken += 1
-        own = seed_of(self._seed, _VECTORS, self._taken)
-        return people_with_vectors(self._question.dimension, self._question.radius, n, own)
-
-    def values(self, n: int) -> list[object]:
-        """The vectors of n of them."""
-        return list(self._vectors(n).between(0, n))
-
-
 def respondents_for(
     survey: Survey | Panel, users: int, distribution: str | ArrayLike, seed: int
-) -> tuple[Urn | Vectors | Unlisted, Floats | None]:
+) -> tuple[Urn | Unlisted, Floats | None]:
     """Simulated people for a survey, and the distribution they were drawn from; None where values are not listed.
 
     `distribution` is a name or file of `lab.populations.distributions`, shares of every value that sum to one,
     or integers: exactly so many people of each value.
     """
     n = check_integer("users", users, 1, MOST_USERS)
-    if isinstance(survey, Survey) and isinstance(survey.question, Vector) and survey.seat is None:
-        return Vectors(survey.question, n, seed), None
     rng = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(_ORDER,))))
-    population = None if isinstance(survey, Panel) or survey.seat is not None else population_of(survey.question)
-    if isinstance(population, WordPeople) and isinstance(distribution, str) and distribution != ZIPF:
-        population = read_words(population.question, distribution)
-    if population is not None:
-        return Unlisted(population, n, rng), None
+    if isinstance(survey, Survey) and survey.seat is None:
+        question, population = survey.question, survey.question.invented_people()
+        if question.is_searched and isinstance(distribution, str) and distribution != ZIPF:
+            population = question.people_of_lines(read_lines(distribution, "population"))
+        if population is not None:
+            return Unlisted(population, n, rng), None
     domain = domain_of(survey)
     if isinstance(distribution, str):
         shares = frequencies(distribution, domain.size)

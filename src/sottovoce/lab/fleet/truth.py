@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.estimates.asked import AskedSurvey
-from sottovoce.lab.populations.unlisted import population_of
-from sottovoce.lab.populations.vectors import true_mean
-from sottovoce.questions.vector import Vector
+from sottovoce.questions.base import Question
 from sottovoce.surveys.panel import Panel, Seat
 from sottovoce.workloads.base import Workload
 
@@ -24,7 +22,7 @@ _AT_ONCE: Final = 1 << 20
 def true_answers(survey: AskedSurvey | Panel, shares: Floats | None) -> Floats:
     """Every answer of a survey for a population with these shares of every value; none for a panel.
 
-    Where values cannot be listed, the population is that of `sottovoce.lab.populations`.
+    Where values cannot be listed, the population is the one that the question invents.
 
     Examples
     --------
@@ -37,12 +35,11 @@ def true_answers(survey: AskedSurvey | Panel, shares: Floats | None) -> Floats:
         return np.empty(0)
     if survey.seat is not None:
         return np.empty(0) if shares is None else _round(survey, shares)
-    if isinstance(survey.question, Vector):
-        return true_mean(survey.question.dimension, survey.question.radius)
-    population = population_of(survey.question)
+    question: Question = survey.question
+    population = question.invented_people()
     if population is not None:
         return population.answers
-    workload = survey.question.workload
+    workload = question.workload
     return np.empty(0) if shares is None or not isinstance(workload, Workload) else workload.matvec(shares)
 
 

@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SimulationError
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.lab.populations.distributions import frequencies
-from sottovoce.lab.populations.unlisted import UnlistedPeople, population_of
-from sottovoce.lab.populations.vectors import people_with_vectors, true_mean
 from sottovoce.lab.simulation.paper_bound import paper_bound
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, seeds_of, summarised
 from sottovoce.projections.hull import project_hull
-from sottovoce.questions.vector import Vector
+from sottovoce.questions.invented import InventedPeople
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.simulation import Seed, count_reports, histogram_of
@@ -140,8 +138,8 @@ def measure(
     Parameters
     ----------
     distribution
-        "zipf", "uniform", "geometric", or the name of a file; see `lab.populations.distributions`. Vectors are
-        always those of `lab.populations.vectors`, and numbers, sets and records those of `lab.populations.unlisted`.
+        "zipf", "uniform", "geometric", or the name of a file; see `lab.populations.distributions`. People
+        whose values cannot be listed are those that the question invents.
     seed
         For the same people and reports again; a fresh one, told in the result, unless given.
     symmetric
@@ -157,20 +155,7 @@ def measure(
     >>> measure(Survey.mean(50, 2.0, 1.0), 5_000, seed=1).values is None
     True
     """
-    asked = survey.question
-    if isinstance(asked, Vector):
-        truth = true_mean(asked.dimension, asked.radius)
-        return _repeated(
-            survey,
-            users,
-            "vectors around one direction",
-            Population.answering(truth),
-            lambda n, people_seed, report_seed: _counted_vectors(survey, n, people_seed, report_seed, progress),
-            repeats=repeats,
-            seed=seed,
-            symmetric=False,
-        )
-    invented = population_of(asked)
+    invented = survey.question.invented_people()
     if invented is not None:
         return _repeated(
             survey,
@@ -209,23 +194,18 @@ def measure_population(
     return _repeated(survey, users, name, people, counted, repeats=repeats, seed=seed, symmetric=symmetric)
 
 
-def _counted_vectors(
-    survey: Survey, users: int, people_seed: int, report_seed: int, progress: Progress | None
-) -> Aggregate:
-    asked = survey.question.workload
-    people = people_with_vectors(asked.n_queries, asked.radius, users, people_seed)
-    return Aggregate(survey, users, count_reports(survey.mechanism, people, report_seed, progress))
-
-
 def _counted(
     survey: Survey,
-    invented: UnlistedPeople,
+    invented: InventedPeople,
     users: int,
     people_seed: int,
     report_seed: int,
     progress: Progress | None,
 ) -> Aggregate:
     """Drawn and counted in blocks, so that memory does not grow with the people."""
+    crowd = invented.crowd(users, people_seed)
+    if crowd is not None:
+        return Aggregate(survey, users, count_reports(survey.mechanism, crowd, report_seed, progress))
     rng, total = np.random.default_rng(people_seed), survey.aggregate()
     seeds = seeds_of(report_seed, -(-users // _AT_ONCE))
     for start, seed in zip(range(0, users, _AT_ONCE), seeds, strict=True):

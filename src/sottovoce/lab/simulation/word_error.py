@@ -12,8 +12,8 @@ import numpy as np
 
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.words.estimate import WordsEstimate
-from sottovoce.lab.populations.words import WordPeople
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, mean_and_error, seeds_of
+from sottovoce.questions.invented_words import WordPeople
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
@@ -154,8 +154,7 @@ def _compared(estimate: WordsEstimate, people: WordPeople) -> SearchedOnce:
     labels, certain, shares = estimate.labels(), estimate.certain, people.shares
     false = np.array([label not in shares for label in labels], dtype=bool)
     common = people.labels
-    code = people.question.code
-    asked = list(estimate.of_many([code.typed(label) for label in common[:_ASKED]]))
+    asked = list(estimate.of_many([people.code.typed(label) for label in common[:_ASKED]]))
     truth = people.answers[: len(asked)]
     errors = [abs(one.raw - share) for one, share in zip(asked, truth, strict=True)]
     inside = [one.low <= share <= one.high for one, share in zip(asked, truth, strict=True)]

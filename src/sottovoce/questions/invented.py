@@ -1,4 +1,4 @@
-"""Invented people whose values cannot be listed: numbers, sets of options, records of several fields, words.
+"""Invented people for simulations of questions whose values cannot be listed: numbers, sets, records, vectors.
 
 Everybody is drawn independently, and what a perfect estimate would say is known.
 """
@@ -14,27 +14,34 @@ from numpy.typing import NDArray
 
 from sottovoce.domain import Domain
 from sottovoce.domain.number import NumberGrid
-from sottovoce.lab.populations.words import WordPeople
-from sottovoce.questions.base import Question
-from sottovoce.questions.choices import Choices
-from sottovoce.questions.number import Number
-from sottovoce.questions.records import Records
-from sottovoce.questions.words import Words
+from sottovoce.questions.people import People
 from sottovoce.workloads.naming import value_at
+from sottovoce.workloads.record_tables import RecordTables
 
-__all__ = ["FormPeople", "NumberPeople", "SetPeople", "UnlistedPeople", "population_of"]
+__all__ = ["FormPeople", "InventedPeople", "ListedAnswers", "NumberPeople", "SetPeople", "VectorPeople"]
 
 Floats = NDArray[np.float64]
+
+_COSINE: Final = 0.6
+"""Of the angle between anybody's vector and the common direction."""
 
 _SILENT: Final = 0.25
 """Share of people who tick nothing."""
 
 
-class UnlistedPeople(Protocol):
-    """An invented population."""
+class InventedPeople(Protocol):
+    """An invented population, of which it is known what a perfect estimate would say."""
 
     words: ClassVar[str]
     """Who they are, in a few words."""
+
+    @property
+    def answers(self) -> Floats:
+        """What a perfect estimate would say."""
+
+    @property
+    def shares(self) -> dict[str, float] | None:
+        """The true share of every answer by its label, where the survey does not list answers; None elsewhere."""
 
     def draw(self, n: int, rng: np.random.Generator) -> Any:
         """The values of n people, as `Question.people` takes them."""
@@ -42,43 +49,40 @@ class UnlistedPeople(Protocol):
     def values(self, n: int, rng: np.random.Generator) -> list[Any]:
         """The values of n people, as each gives theirs to a device."""
 
+    def crowd(self, n: int, seed: int) -> People | None:
+        """n people whose values are drawn when they are needed, for values too long to be held; None for others."""
+
+
+class ListedAnswers:
+    """What populations share whose answers the survey lists, and whose values are short."""
+
     @property
-    def answers(self) -> Floats:
-        """What a perfect estimate would say."""
+    def shares(self) -> None:
+        return None
 
-
-def population_of(question: Question) -> UnlistedPeople | None:
-    """The invented population for a question; None if its values can be listed, or are vectors."""
-    match question:
-        case Number():
-            return NumberPeople(question)
-        case Choices():
-            return SetPeople(question)
-        case Records():
-            return FormPeople(question)
-        case Words():
-            return WordPeople.invented(question)
-    return None
+    def crowd(self, n: int, seed: int) -> People | None:
+        return None
 
 
 @final
 @dataclass(frozen=True)
-class NumberPeople:
+class NumberPeople(ListedAnswers):
     """Numbers with a long tail: low + (high - low) B, where B has the beta distribution with parameters 2 and 5.
 
     Examples
     --------
-    >>> NumberPeople(Number.of(low=0, high=70)).answers
+    >>> NumberPeople(NumberGrid(0, 70), "mean").answers
     array([20.])
     """
 
-    question: Number
+    grid: NumberGrid
+    wants: str
 
     words: ClassVar[str] = "numbers with a long tail"
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
         """The numbers of n people."""
-        grid = self.question.grid
+        grid = self.grid
         return np.asarray(grid.low + (grid.high - grid.low) * rng.beta(2, 5, n))
 
     def values(self, n: int, rng: np.random.Generator) -> list[float]:
@@ -88,20 +92,22 @@ class NumberPeople:
     @property
     def answers(self) -> Floats:
         """The mean; with its spread about the middle; or the share at or below each end of a bin."""
-        question, grid = self.question, self.question.grid
-        if question.wants == "distribution":
+        grid = self.grid
+        if self.wants == "distribution":
             x = np.arange(1, grid.points + 1) / grid.points
             # B is at most x if at least two of six uniform numbers are.
             return np.asarray(1 - (1 - x) ** 6 - 6 * x * (1 - x) ** 5)
         width = grid.high - grid.low
         mean = grid.low + width * 2 / 7
         variance = width**2 * 10 / (49 * 8)
-        return np.array([mean, (variance + (mean - grid.middle) ** 2) / grid.half][: question.n_answers])
+        return np.array(
+            [mean, (variance + (mean - grid.middle) ** 2) / grid.half][: 2 if self.wants == "spread" else 1]
+        )
 
 
 @final
 @dataclass(frozen=True)
-class SetPeople:
+class SetPeople(ListedAnswers):
     """Sets of at most `most` options: a quarter of the people tick nothing, earlier options are more frequent.
 
     Of the others, a person's options are those in whose part of a line of length s the points u, u + 1, .. lie, u
@@ -110,19 +116,20 @@ class SetPeople:
 
     Examples
     --------
-    >>> SetPeople(Choices(["bus", "tram", "bike", "car"], most=2)).answers.round(3)
+    >>> SetPeople(Domain.of(["bus", "tram", "bike", "car"]), most=2).answers.round(3)
     array([0.269, 0.19 , 0.156, 0.135])
     """
 
-    question: Choices
+    options: Domain
+    most: int
 
     words: ClassVar[str] = "sets, earlier options the more frequent"
 
     @property
     def _parts(self) -> Floats:
         """The share of each option among those who tick something."""
-        weights = 1 / np.sqrt(np.arange(1, self.question.n_answers + 1))
-        length = min(self.question.most / 2, 0.9 * weights.sum() / weights[0])
+        weights = 1 / np.sqrt(np.arange(1, self.options.size + 1))
+        length = min(self.most / 2, 0.9 * weights.sum() / weights[0])
         return np.asarray(length * weights / weights.sum())
 
     @property
@@ -136,8 +143,7 @@ class SetPeople:
         points = rng.random((n, 1)) + np.arange(int(np.ceil(ends[-1])))
         places = np.searchsorted(ends, points, side="right")
         places[rng.random(n) < _SILENT] = len(ends)
-        options = self.question.options
-        values = [value_at(options, index) for index in range(options.size)]
+        values = [value_at(self.options, index) for index in range(self.options.size)]
         return [[values[place] for place in row if place < len(values)] for row in places.tolist()]
 
     def values(self, n: int, rng: np.random.Generator) -> list[list[Any]]:
@@ -147,7 +153,7 @@ class SetPeople:
 
 @final
 @dataclass(frozen=True)
-class FormPeople:
+class FormPeople(ListedAnswers):
     """Records of two kinds of people, half of them each; within a kind, fields are independent.
 
     Of the first kind, earlier values of a field are more frequent, and numbers are small; of the second, all values are
@@ -155,19 +161,20 @@ class FormPeople:
 
     Examples
     --------
-    >>> people = FormPeople(Records({"plan": ["free", "pro"], "minutes": NumberGrid(0, 600)}, tables=1))
+    >>> fields = {"plan": Domain.of(["free", "pro"]), "minutes": NumberGrid(0, 600)}
+    >>> people = FormPeople(RecordTables(tuple(fields.items()), 1))
     >>> people.answers.round(3)
     array([0.583, 0.417, 0.25 , 0.5  , 0.25 ])
     """
 
-    question: Records
+    tables: RecordTables
 
     words: ClassVar[str] = "records of two kinds of people"
 
     def draw(self, n: int, rng: np.random.Generator) -> dict[str, list[Any]]:
         """The records of n people, one column per field."""
         second = rng.random(n) < 0.5
-        return {name: _column(field, second, rng) for name, field in self.question.attributes}
+        return {name: _column(field, second, rng) for name, field in self.tables.fields}
 
     def values(self, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
         """The records of n people, one by one."""
@@ -177,10 +184,8 @@ class FormPeople:
     @property
     def answers(self) -> Floats:
         """The share of each cell of every table."""
-        fields = [
-            [_cell_shares(field, is_second) for _, field in self.question.attributes] for is_second in (False, True)
-        ]
-        tables = self.question.workload.tables
+        fields = [[_cell_shares(field, is_second) for _, field in self.tables.fields] for is_second in (False, True)]
+        tables = self.tables.tables
         halves = [
             [reduce(np.multiply.outer, [kind[at] for at in table]).ravel() for table in tables] for kind in fields
         ]
@@ -210,3 +215,61 @@ def _cell_shares(field: Domain | NumberGrid, is_second: bool) -> Floats:
     shares = 2 * step * (1 - np.linspace(0, 1, field.points))
     shares[0], shares[-1] = step - step**2 / 3, step**2 / 3
     return shares[::-1].copy() if is_second else shares
+
+
+@final
+@dataclass(frozen=True)
+class VectorPeople:
+    """Vectors radius U (0.6 e + 0.8 w): U is uniform in [0, 1], e = (1, .., 1)/sqrt(dimension), w orthogonal to e.
+
+    w is a uniformly random unit vector: norms run from 0 to the radius, and the mean is radius 0.5 0.6 e. In one
+    dimension, where nothing is orthogonal to e, the vector is radius U e with probability 0.8 and its opposite
+    otherwise, which has the same mean.
+
+    Examples
+    --------
+    >>> VectorPeople(4, 2.0).answers
+    array([0.3, 0.3, 0.3, 0.3])
+    """
+
+    dimension: int
+    radius: float
+
+    words: ClassVar[str] = "vectors around one direction"
+
+    @property
+    def answers(self) -> Floats:
+        """The mean: three tenths of the radius in the direction (1, .., 1)."""
+        return np.full(self.dimension, self.radius * _COSINE / 2 / np.sqrt(self.dimension))
+
+    @property
+    def shares(self) -> None:
+        return None
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """The vectors of n people."""
+        return np.asarray(self.crowd(n, int(rng.integers(2**63))).between(0, n))
+
+    def values(self, n: int, rng: np.random.Generator) -> list[Floats]:
+        """The vectors of n people, one by one."""
+        return list(self.draw(n, rng))
+
+    def crowd(self, n: int, seed: int) -> People:
+        """n people, never all held at once."""
+        dimension, radius = self.dimension, self.radius
+        e = 1 / np.sqrt(dimension)
+
+        def between(start: int, stop: int) -> Floats:
+            rng = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(start,))))
+            lengths = radius * rng.random((stop - start, 1))
+            if dimension == 1:
+                return np.where(rng.random(lengths.shape) < (1 + _COSINE) / 2, lengths, -lengths)
+            w = rng.standard_normal((stop - start, dimension))
+            w -= w.mean(axis=1, keepdims=True)
+            w /= np.linalg.norm(w, axis=1, keepdims=True)
+            w *= np.sqrt(1 - _COSINE**2)
+            w += _COSINE * e
+            w *= lengths
+            return w
+
+        return People(n, between)
