@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -99,6 +100,19 @@ def test_no_folder_of_typescript_imports_one_that_stands_after_it(name: str) -> 
     arrows = [(path, to) for path, found in typescript().items() if typescript_room(path) == name for to in found]
     back = [f"{path} -> {to}" for path, to in arrows if to.suffix == ".ts" and typescript_room(to) not in allowed]
     assert sorted(back) == []
+
+
+TYPE = re.compile(r"^(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type|enum) (\w+)", re.MULTILINE)
+
+
+def test_a_type_name_has_one_meaning() -> None:
+    """In both clients together, what a file keeps to itself included."""
+    homes: dict[str, list[str]] = {}
+    for path in typescript():
+        for name in TYPE.findall(re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)):
+            homes.setdefault(name, []).append(str(path.relative_to(CLIENTS)))
+    assert "Survey" in homes
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
 def test_both_languages_were_read() -> None:

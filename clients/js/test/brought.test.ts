@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { toHex } from "../src/core/bytes.js";
 import { canonicalText } from "../src/core/canonical.js";
 import { explain, type LawOf } from "../src/explain.js";
-import { type BroughtMechanisms, Device, type FiniteKind, MechanismError, MemoryStore, readSurvey, type Survey, type Tracking } from "../src/index.js";
+import { type BroughtMechanisms, Device, type FiniteKind, MechanismError, MemoryStore, readSurvey, type Survey, SurveyError, type Tracking } from "../src/index.js";
 import { LAWS, readMechanism } from "../src/mechanisms/registry.js";
 import { systemSource } from "../src/randomness/source.js";
 import { withinEpsilon } from "../src/randomness/thresholds.js";
@@ -76,7 +76,7 @@ test("one that breaks what every mechanism owes is stopped", async () => {
   const made = lazyResponse.make(3, 1, {});
   const toy = (changed: object) => ({ lazy_response: { parameters: [], make: () => ({ ...made, ...changed }) } });
   for (const changed of [{ name: "other" }, { reportBytes: 0 }, { reportBytes: 2 ** 17 }, { reportBytes: 0.5 }]) {
-    await assert.rejects(read(toy(changed)), MechanismError, JSON.stringify(changed));
+    await assert.rejects(read(toy(changed)), SurveyError, JSON.stringify(changed));
   }
   for (const randomize of [() => new Uint8Array(2), () => [1] as unknown as Uint8Array]) {
     assert.throws(() => readMechanism({ name: "lazy_response" }, 3, 1, toy({ randomize })).randomize(1, systemSource), MechanismError);

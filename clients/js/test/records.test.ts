@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { concat, fromHex, toHex } from "../src/core/bytes.js";
 import { ReportError, SurveyError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { explain } from "../src/explain.js";
-import { type Attribute, makeTables } from "../src/mechanisms/tables.js";
+import { type TableAttribute, makeTables } from "../src/mechanisms/tables.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { type Survey } from "../src/surveys/survey.js";
 import { type Ratio, withinEpsilon } from "../src/randomness/thresholds.js";
@@ -56,7 +56,7 @@ test("records that are refused are not named", async () => {
   }
 });
 
-const attribute = (size: number, steps: number): Attribute => ({ name: `a${size}`, size, steps, label: String });
+const attribute = (size: number, steps: number): TableAttribute => ({ name: `a${size}`, size, steps, label: String });
 
 const SMALL = [
   { attributes: [1], weight: 1, mechanism: { name: "randomized_response" } },

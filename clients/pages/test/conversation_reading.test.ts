@@ -1,16 +1,17 @@
 /** How answers are read: as shares where a condition was asked, in whichever of its forms. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asWholeRadius, isTruth, readingOf, shownAnswer, type Tree } from "../src/views/conversation/reading.js";
+import { asWholeRadius, isTruth, readingOf, shownAnswer, type QueryTree } from "../src/views/conversation/reading.js";
 
-const young: Tree = ["<", ["attribute", "age"], 30];
-const asked = (query: Tree, radius = 1, kind = "vector") => readingOf({ question: { kind }, seat: { query, panel: { panel: { radius } } } });
+const young: QueryTree = ["<", ["attribute", "age"], 30];
+const asked = (query: QueryTree, radius = 1, question: object = { kind: "vector" }) =>
+  readingOf({ question: question as { kind: string }, seat: { query, panel: { panel: { radius } } } });
 
 test("a condition is a truth, and so is one behind an if; a number is none", () => {
-  for (const tree of [true, young, ["and", young, young], ["not", young], ["in", ["attribute", "age"], [1]], ["if", young, true, young]] as Tree[]) {
+  for (const tree of [true, young, ["and", young, young], ["not", young], ["in", ["attribute", "age"], [1]], ["if", young, true, young]] as QueryTree[]) {
     assert.equal(isTruth(tree), true, JSON.stringify(tree));
   }
-  for (const tree of [1, ["attribute", "age"], ["if", young, 1, -1], ["+", 1, 2], ["find", ["attribute", "age"], [1]]] as Tree[]) {
+  for (const tree of [1, ["attribute", "age"], ["if", young, 1, -1], ["+", 1, 2], ["find", ["attribute", "age"], [1]]] as QueryTree[]) {
     assert.equal(isTruth(tree), false, JSON.stringify(tree));
   }
 });
@@ -32,7 +33,7 @@ test("where the condition counts as the smaller number, the ends of the interval
 });
 
 test("any other number is a mean between the radius and its negative", () => {
-  for (const tree of [["attribute", "age"], ["if", young, ["attribute", "age"], 0], ["if", young, 1, 1]] as Tree[]) {
+  for (const tree of [["attribute", "age"], ["if", young, ["attribute", "age"], 0], ["if", young, 1, 1]] as QueryTree[]) {
     const reading = asked(tree, 3);
     assert.deepEqual([reading.as, reading.from, reading.to], ["mean", -3, 3]);
     assert.equal(reading.shown(0.5), 0.5);
@@ -44,7 +45,7 @@ test("what is not known stays unknown", () => {
 });
 
 test("a choice is read as shares", () => {
-  assert.equal(asked(["attribute", "sex"], 1, "shares").as, "choice");
+  assert.equal(asked(["attribute", "sex"], 1, { kind: "shares", domain: {} }).as, "choice");
 });
 
 test("the whole radius is offered for conditions only, with brackets where they are needed", () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nextMonday } from "../src/views/create/calendar_fields.js";
 import { isDesigned } from "../src/views/create/design_fields.js";
-import { blank, draftOf, filledFrom, filledFromAddress, type Draft, type Filled } from "../src/views/create/draft.js";
+import { blank, draftOf, filledFrom, filledFromAddress, type SurveyDraft, type Filled } from "../src/views/create/draft.js";
 import { epsilonAt, meaning, placeOf } from "../src/views/create/epsilon.js";
 import { questionOf } from "../src/questions/declared.js";
 import { DECLARED } from "./declared.js";
@@ -18,7 +18,7 @@ const colours = (given: Partial<Filled> = {}): Filled => ({
 
 const read = (given: Partial<Filled>) => draftOf(colours(given), questionOf(DECLARED, given.kind ?? "shares"), DECLARED.calendar);
 
-function drafted(given: Partial<Filled> = {}): Draft {
+function drafted(given: Partial<Filled> = {}): SurveyDraft {
   const found = read(given);
   assert.ok("draft" in found, JSON.stringify("faults" in found ? [...found.faults] : []));
   return found.draft;

@@ -1,7 +1,8 @@
 /** Parameters of declared questions: what is given, how it is read, and how an address holds it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accuracyWords, measureOf } from "../src/questions/accuracy.js";
+import { accuracyWords } from "../src/questions/accuracy.js";
+import { measureOf } from "../src/questions/kinds.js";
 import { isPanel, questionOf, slotsOf } from "../src/questions/declared.js";
 import { fromAddress, givenOf, nothingTyped, readParameters, toAddress, typedFrom, type Typed } from "../src/questions/typed.js";
 import { DECLARED } from "./declared.js";

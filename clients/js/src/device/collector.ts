@@ -12,14 +12,14 @@ import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "../core/
 import type { Panel } from "../surveys/panel.js";
 import { type Asked, readSurvey } from "../surveys/read.js";
 import { Survey } from "../surveys/survey.js";
-import { type LogProof, readLogProof } from "../transparency/evidence.js";
+import { type SurveyProof, readLogProof } from "../transparency/evidence.js";
 import { BAD_ANSWER, type Transport } from "../core/transport.js";
 import { checkSurveyId, type Upload } from "./wire.js";
 
 const MOST_ATTACHMENTS = 4;
 
 /** A survey as the collector sends it. */
-interface Envelope {
+interface SignedSurvey {
   readonly id: string;
   readonly statement: string;
   readonly signature: string;
@@ -83,7 +83,7 @@ export class Collector {
   }
 
   /** What its log proves of a survey to a device that has seen so many blocks of it; null if it has no log. */
-  async logProof(id: string, block: number): Promise<LogProof | null> {
+  async logProof(id: string, block: number): Promise<SurveyProof | null> {
     try {
       return readLogProof(await this.#try(() => this.#http.get(`/v1/log/proofs/${checkSurveyId(id)}?block=${block}`)));
     } catch (error) {
@@ -125,13 +125,13 @@ export class Collector {
     return this.#try(() => this.#http.get(path, 4 * MAX_SURVEY_BYTES + 2 ** 16));
   }
 
-  async #envelope(id: string): Promise<Envelope> {
+  async #envelope(id: string): Promise<SignedSurvey> {
     const envelope = readEnvelope(await this.#get(`/v1/surveys/${checkSurveyId(id)}`));
     if (envelope.id !== id) throw new SignatureError("the collector answered with another survey");
     return envelope;
   }
 
-  async #checked(envelope: Envelope, trusted: Uint8Array | null): Promise<Published> {
+  async #checked(envelope: SignedSurvey, trusted: Uint8Array | null): Promise<Published> {
     const [key, statement] = await signed(envelope, trusted ?? this.#http.signer);
     const survey = await readSigned(statement, await this.#attachments(envelope), this.#mechanisms);
     if (!equalBytes(survey.canonical, statement)) {
@@ -141,7 +141,7 @@ export class Collector {
   }
 
   /** The attachments that the statement names by digest; parsing it verifies them. */
-  async #attachments(envelope: Envelope): Promise<Record<string, Uint8Array>> {
+  async #attachments(envelope: SignedSurvey): Promise<Record<string, Uint8Array>> {
     const named = envelope.attachments.filter((digest) => envelope.statement.includes(`"${digest}"`));
     if (named.length > MOST_ATTACHMENTS || !named.every((digest) => /^[0-9a-f]{64}$/.test(digest))) {
       throw new ServiceError("the survey's attachments are too many, or misnamed", BAD_ANSWER);
@@ -154,8 +154,8 @@ export class Collector {
   }
 }
 
-function readEnvelope(answer: unknown): Envelope {
-  const found = (answer ?? {}) as Envelope;
+function readEnvelope(answer: unknown): SignedSurvey {
+  const found = (answer ?? {}) as SignedSurvey;
   const texts = [found.id, found.statement, found.signature, found.key, found.state];
   const listed = Array.isArray(found.attachments) ? found.attachments : [null];
   if (![...texts, ...listed].every((text) => typeof text === "string")) {
@@ -165,7 +165,7 @@ function readEnvelope(answer: unknown): Envelope {
 }
 
 /** The key and the statement, after signature and id are verified; the statement is not parsed. */
-async function signed(envelope: Envelope, trusted: Uint8Array | null): Promise<[Uint8Array, Uint8Array]> {
+async function signed(envelope: SignedSurvey, trusted: Uint8Array | null): Promise<[Uint8Array, Uint8Array]> {
   const key = fromBase64url(envelope.key, PUBLIC_KEY_BYTES);
   if (trusted !== null && !equalBytes(key, trusted)) {
     throw new SignatureError(

@@ -29,10 +29,10 @@ export interface Receipt {
   readonly after: Period | null;
 }
 
-type Told = Pick<Answer, "question" | "collector" | "relay" | "title" | "epsilon" | "delta"> & Pick<Receipt, "state">;
+type RecordedAnswer = Pick<Answer, "question" | "collector" | "relay" | "title" | "epsilon" | "delta"> & Pick<Receipt, "state">;
 
 /** The receipt of a recorded answer. */
-export function receiptOf(kept: Told, problem = ""): Receipt {
+export function receiptOf(kept: RecordedAnswer, problem = ""): Receipt {
   const { question: survey, collector, relay, state, title, epsilon, delta } = kept;
   const told = { survey, collector, relay, state, title: oneLine(title), epsilon, delta };
   return { ...told, problem, drawn: false, period: null, after: null };

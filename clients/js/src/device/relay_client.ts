@@ -4,7 +4,7 @@ import { Http, type HttpOptions } from "./http.js";
 import { type Patience, patiently } from "./patience.js";
 import { BAD_ANSWER } from "../core/transport.js";
 import { REQUEST_MEDIA_TYPE } from "../oblivious/messages.js";
-import { readSignedKeys, type SignedKeys } from "../oblivious/signed_keys.js";
+import { readSignedKeys, type VerifiedKeys } from "../oblivious/signed_keys.js";
 
 /** Code of a refusal: the message is sealed to a key that the collector no longer has, or not yet. */
 export const UNKNOWN_KEY = "unknown_key";
@@ -28,7 +28,7 @@ export class RelayClient {
   }
 
   /** The collector's newest key, if the trusted key signed it; without one, by whichever key is shown. */
-  async keys(trusted: Uint8Array | null): Promise<SignedKeys> {
+  async keys(trusted: Uint8Array | null): Promise<VerifiedKeys> {
     return readSignedKeys(await this.#try(() => this.#http.get("/v1/keys")), trusted);
   }
 

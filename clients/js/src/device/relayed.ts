@@ -6,7 +6,7 @@ import { decodeResponse, encodeRequest } from "../oblivious/binary_http.js";
 import { KEY_BYTES } from "../oblivious/hpke.js";
 import { openResponse, padded, sealRequest } from "../oblivious/messages.js";
 import { type RelayClient, UNKNOWN_KEY } from "./relay_client.js";
-import type { SignedKeys } from "../oblivious/signed_keys.js";
+import type { VerifiedKeys } from "../oblivious/signed_keys.js";
 
 /** What a response may be longer than its body: its header, and padding to a multiple of the largest size. */
 const AROUND = 2 ** 17;
@@ -24,14 +24,14 @@ export const requestBytes = (path: string, sent: Sent | null): Uint8Array =>
 
 /** A collector behind a relay. */
 export class RelayedTransport extends Transport {
-  #keys: Promise<SignedKeys> | null = null;
+  #keys: Promise<VerifiedKeys> | null = null;
   override signer: Uint8Array | null = null;
 
   constructor(
     readonly url: string,
     readonly relay: RelayClient,
     /** Fetches and verifies the key to encrypt to. */
-    readonly keys: () => Promise<SignedKeys>,
+    readonly keys: () => Promise<VerifiedKeys>,
   ) {
     super();
   }

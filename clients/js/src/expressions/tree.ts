@@ -22,13 +22,13 @@ const MAX_CONSTANTS = 2 ** 16;
 
 /** A tree from outside; throws `QueryError` unless every shape, type and size is as the grammar says. */
 export function readTree(raw: unknown): ParsedTree {
-  const reader = new Reader();
+  const reader = new TreeReader();
   const tree = reader.tree(raw, 0);
   return { tree, nodes: reader.nodes, depth: reader.depth };
 }
 
 /** One walk over one tree, counting as it goes. */
-class Reader {
+class TreeReader {
   nodes = 0;
   depth = 0;
   #constants = 0;

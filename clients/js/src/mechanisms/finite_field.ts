@@ -6,7 +6,7 @@
  */
 
 /** The arithmetic of one field; arguments are trusted to be its elements. */
-export interface Field {
+export interface FiniteField {
   subtract(a: number, b: number): number;
   multiply(a: number, b: number): number;
   /** 1/a, for a other than 0. */
@@ -22,7 +22,7 @@ function leastFactor(n: number): number {
 }
 
 /** The field with so many elements; undefined unless q is a prime, or a power of one up to 256. */
-export function fieldOfOrder(q: number): Field | undefined {
+export function fieldOfOrder(q: number): FiniteField | undefined {
   const p = leastFactor(q);
   if (p === q) return primeField(q);
   let power = p;
@@ -30,7 +30,7 @@ export function fieldOfOrder(q: number): Field | undefined {
   return power === q && q <= MAX_EXTENSION_ORDER ? extensionField(p, q) : undefined;
 }
 
-function primeField(q: number): Field {
+function primeField(q: number): FiniteField {
   const multiply = (a: number, b: number) => Number((BigInt(a) * BigInt(b)) % BigInt(q));
   return {
     subtract: (a, b) => (a - b + q) % q,
@@ -46,7 +46,7 @@ function primeField(q: number): Field {
   };
 }
 
-function extensionField(p: number, q: number): Field {
+function extensionField(p: number, q: number): FiniteField {
   /** a - scale b, digit by digit modulo p. */
   function minus(a: number, b: number, scale = 1): number {
     let total = 0;

@@ -1,8 +1,8 @@
 /** Every mechanism that this client runs. To add one: write its file, add its lines here. */
 import type { LawOf } from "./laws/law.js";
-import { checkReportBytes } from "../core/codecs.js";
 import { MechanismError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
+import { checkInteger, MAX_REPORT_BYTES } from "../core/limits.js";
 import type { Terms } from "./base/mechanism.js";
 import { binary, binaryLaw } from "./binary.js";
 import { codebook, codebookLaw } from "./codebook.js";
@@ -82,14 +82,12 @@ export const LAWS: ReadonlyMap<string, LawOf> = new Map([
 /** The mechanisms that an application brings, if their names are free and they can be made. */
 export function checkBrought(brought: BroughtMechanisms): BroughtMechanisms {
   for (const [name, kind] of Object.entries(brought)) {
-    if (!/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
-      throw new MechanismError("a mechanism needs a name of at most 64 small letters, digits and underscores");
-    }
-    if ([FINITE, VECTORS, SETS].some((ours) => ours.has(name)) || TAKEN.includes(name)) {
-      throw new MechanismError(`mechanism ${name} is one of Sottovoce's: give yours another name`);
-    }
-    if (!Array.isArray(kind?.parameters) || typeof kind.make !== "function") {
-      throw new MechanismError(`mechanism ${name} must have a list of parameters, and make`);
+    const isTaken = TAKEN.includes(name) || [FINITE, VECTORS, SETS].some((ours) => ours.has(name));
+    if (isTaken || !/^[a-z][a-z0-9_]{0,63}$/.test(name) || !Array.isArray(kind?.parameters) || !kind.make) {
+      throw new MechanismError(
+        `mechanism ${name} cannot be brought: it needs a name that is free, of small letters, digits and _, and ` +
+          "parameters and make",
+      );
     }
   }
   return brought;
@@ -113,17 +111,15 @@ const guarded = (name: string, kind: FiniteKind): FiniteKind => ({
   make(domainSize, epsilon, own) {
     const made = kind.make(domainSize, epsilon, own);
     const { reportBytes } = made;
-    if (made.name !== name || !Number.isSafeInteger(reportBytes) || reportBytes < 1) {
-      throw new MechanismError(`what was brought as mechanism ${name} has another name, or no width of its reports`);
-    }
-    checkReportBytes(name, reportBytes);
+    if (made.name !== name) throw new MechanismError(`mechanism ${name} calls itself ${made.name}`);
+    checkInteger("reportBytes", reportBytes, 1, MAX_REPORT_BYTES);
     return {
       name,
       reportBytes,
       randomize(value, source) {
         const payload = made.randomize(checkValue(value, domainSize), source);
         if (payload instanceof Uint8Array && payload.length === reportBytes) return payload;
-        throw new MechanismError(`mechanism ${name} drew a report that is not ${reportBytes} bytes wide`);
+        throw new MechanismError(`a report of mechanism ${name} is not ${reportBytes} bytes wide`);
       },
     };
   },

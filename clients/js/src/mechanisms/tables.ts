@@ -28,7 +28,7 @@ const CELL_MECHANISMS = new Map([
 ]);
 
 /** An attribute of a record. */
-export interface Attribute {
+export interface TableAttribute {
   readonly name: string;
   /** How many cells it has in a table. */
   readonly size: number;
@@ -38,7 +38,7 @@ export interface Attribute {
   label(cell: number): string;
 }
 
-interface Table {
+interface WeightedTable {
   readonly places: readonly number[];
   readonly weight: number;
   readonly cells: number;
@@ -48,15 +48,15 @@ interface Table {
 
 /** A mechanism for a record: one integer per attribute, from 0 to (size - 1) steps. */
 export interface TablesMechanism extends Mechanism<readonly number[]> {
-  readonly attributes: readonly Attribute[];
-  readonly tables: readonly Table[];
+  readonly attributes: readonly TableAttribute[];
+  readonly tables: readonly WeightedTable[];
 }
 
 const joined = (sizes: readonly number[], digits: readonly number[]): number =>
   sizes.reduce((cell, size, i) => cell * size + digits[i]!, 0);
 
 /** The mechanism with the tables that a survey states. */
-export function makeTables(attributes: readonly Attribute[], epsilon: number, stated: Json | undefined): TablesMechanism {
+export function makeTables(attributes: readonly TableAttribute[], epsilon: number, stated: Json | undefined): TablesMechanism {
   if (attributes.length > MAX_ATTRIBUTES) throw new SurveyError(`records have at most ${MAX_ATTRIBUTES} attributes`);
   if (!Array.isArray(stated) || stated.length < 1 || stated.length > MAX_TABLES) {
     throw new SurveyError(`tables must be a list of 1 to ${MAX_TABLES} tables`);
@@ -94,7 +94,7 @@ export function makeTables(attributes: readonly Attribute[], epsilon: number, st
   };
 }
 
-function readTable(stated: Json, attributes: readonly Attribute[], epsilon: number): Table {
+function readTable(stated: Json, attributes: readonly TableAttribute[], epsilon: number): WeightedTable {
   const { attributes: listed, weight, mechanism } = checkFields(stated, "a table", "attributes", "weight", "mechanism");
   const last = attributes.length - 1;
   const places = Array.isArray(listed) ? listed.map((one) => checkInteger("a table's attribute", one, 0, last)) : [];
@@ -109,7 +109,7 @@ function readTable(stated: Json, attributes: readonly Attribute[], epsilon: numb
 }
 
 /** The cells that a record can be rounded to, each attribute with the chance of its cell. */
-function roundings(attributes: readonly Attribute[], record: readonly number[]): [number[], Ratio][] {
+function roundings(attributes: readonly TableAttribute[], record: readonly number[]): [number[], Ratio][] {
   let found: [number[], Ratio][] = [[[], ratio(1, 1)]];
   attributes.forEach(({ steps }, i) => {
     const [low, up] = [Math.floor(record[i]! / steps), record[i]! % steps];

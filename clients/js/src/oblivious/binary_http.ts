@@ -42,7 +42,7 @@ export function encodeRequest({ method, scheme, authority, path, headers, body }
 
 /** The response; throws `RangeError` where the bytes are none. What is missing at the end is empty, as the RFC allows. */
 export function decodeResponse(bytes: Uint8Array): BinaryResponse {
-  const reader = new Reader(bytes);
+  const reader = new FrameReader(bytes);
   if (reader.number() !== RESPONSE) throw new RangeError("no response of known length");
   let status = reader.number();
   while (status >= 100 && status < 200) {
@@ -50,7 +50,7 @@ export function decodeResponse(bytes: Uint8Array): BinaryResponse {
     status = reader.number();
   }
   if (status < 200 || status > 599) throw new RangeError("no final status");
-  const fields = new Reader(reader.isAtEnd ? new Uint8Array(0) : reader.sized());
+  const fields = new FrameReader(reader.isAtEnd ? new Uint8Array(0) : reader.sized());
   const headers: [string, string][] = [];
   while (!fields.isAtEnd) headers.push([fields.text(), fields.text()]);
   const body = reader.isAtEnd ? new Uint8Array(0) : reader.sized();
@@ -60,7 +60,7 @@ export function decodeResponse(bytes: Uint8Array): BinaryResponse {
 }
 
 /** Reads from the front. */
-class Reader {
+class FrameReader {
   #at = 0;
 
   constructor(readonly bytes: Uint8Array) {}

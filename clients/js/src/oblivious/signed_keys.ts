@@ -12,13 +12,13 @@ import { type KeyConfiguration, readKeyConfigurations } from "./key_configuratio
 const KEYS: Purpose = { context: "sottovoce keys\n", name: "the encryption keys were" };
 
 /** Verified keys: the one that signed, and the one to encrypt to. */
-export interface SignedKeys {
+export interface VerifiedKeys {
   readonly signer: Uint8Array;
   readonly configuration: KeyConfiguration;
 }
 
 /** The newest key in an answer to `GET /v1/keys`, if the trusted key signed it; without one, whichever is shown. */
-export async function readSignedKeys(answer: unknown, trusted: Uint8Array | null): Promise<SignedKeys> {
+export async function readSignedKeys(answer: unknown, trusted: Uint8Array | null): Promise<VerifiedKeys> {
   const { configurations: listed, signature, key, ...others } = (answer ?? {}) as Record<string, unknown>;
   const isWhole = [listed, signature, key].every((text) => typeof text === "string");
   if (!isWhole || Object.keys(others).length > 0) {

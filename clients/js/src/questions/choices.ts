@@ -11,6 +11,7 @@ const STRATEGIES = new Map([["sets", sets]]);
 
 export class Choices implements Question<AskedSets, Row>, Values {
   readonly kind = "choices";
+  readonly asks = "set";
   readonly domain = null;
   readonly strategies = STRATEGIES;
   readonly options: Domain;

@@ -50,6 +50,7 @@ const FOR_MOMENTS = new Map<string, Strategies<NumberGrid, number>>([
 
 export class NumberQuestion implements Question {
   readonly kind = "number";
+  readonly asks = "number";
   readonly grid: NumberGrid;
   readonly wants: string;
   /** The bins of a distribution; null where the number itself is rounded to a grid. */

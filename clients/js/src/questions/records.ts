@@ -10,16 +10,17 @@ import { checkQueries } from "../workloads/workload.js";
 import type { Question, Values } from "./question.js";
 
 /** A field of a form: one of the values of a domain, or a number. */
-export type Field = Domain | NumberGrid;
+export type RecordField = Domain | NumberGrid;
 
 const MAX_ORDER = 4;
 const STRATEGIES = new Map([["tables", recordTables]]);
 
 export class Records implements Question<AskedTables, readonly number[]>, Values {
   readonly kind = "records";
+  readonly asks = "record";
   readonly domain = null;
   readonly strategies = STRATEGIES;
-  readonly fields: readonly (readonly [string, Field])[];
+  readonly fields: readonly (readonly [string, RecordField])[];
   readonly workload: AskedTables;
 
   constructor(stated: JsonObject) {
@@ -85,7 +86,7 @@ export class Records implements Question<AskedTables, readonly number[]>, Values
 const pointOf = ({ low, high, points, unit }: NumberGrid, point: number): string =>
   `${Number((low + ((high - low) * point) / (points - 1)).toPrecision(10))} ${unit}`.trim();
 
-function readField(stated: Json): readonly [string, Field] {
+function readField(stated: Json): readonly [string, RecordField] {
   const kind = isObject(stated) && "number" in stated ? "number" : "domain";
   const { name, ...fields } = checkFields(stated, "a field", "name", kind);
   if (typeof name !== "string" || !/^[\p{XIDS}_]\p{XIDC}*$/u.test(name)) {

@@ -4,7 +4,9 @@ import { checkDimension, checkRadius } from "../core/limits.js";
 import { asVector, checkVector } from "../mechanisms/base/vector.js";
 import { direct } from "../strategies/direct.js";
 import type { Linear } from "../workloads/workload.js";
-import type { Question, Values } from "./question.js";
+import type { Part, Record } from "../expressions/part.js";
+import { numberOf } from "../expressions/query.js";
+import type { Question, RoundTerms, Values } from "./question.js";
 
 type Entries = readonly number[];
 
@@ -12,6 +14,7 @@ const STRATEGIES = new Map([["direct", direct]]);
 
 export class Vector implements Question<Linear<Entries>, Entries>, Values {
   readonly kind = "vector";
+  readonly asks = "vector";
   readonly domain = null;
   readonly strategies = STRATEGIES;
   readonly dimension: number;
@@ -37,6 +40,11 @@ export class Vector implements Question<Linear<Entries>, Entries>, Values {
 
   has(value: unknown): boolean {
     return asVector(value, this.dimension) !== null;
+  }
+
+  ofQuery(query: Part, { radius, mechanism }: RoundTerms): ((record: Record) => unknown) | null {
+    if (this.dimension !== 1 || this.radius !== radius || mechanism !== "binary") return null;
+    return (record) => [Math.min(Math.max(numberOf(query, record), -radius), radius)];
   }
 
   /** Any vector of the right length: the mechanism clips it, for a refusal would be an answer too. */

@@ -9,6 +9,7 @@ const STRATEGIES = new Map([["prefixes", prefixes]]);
 
 export class Words implements Question<WordCode, Uint8Array>, Values {
   readonly kind = "words";
+  readonly asks = "word";
   readonly domain = null;
   readonly strategies = STRATEGIES;
   readonly code: WordCode;

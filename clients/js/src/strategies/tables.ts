@@ -2,14 +2,14 @@
 import { SurveyError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
 import type { Terms } from "../mechanisms/base/mechanism.js";
-import { type Attribute, makeTables, type TablesMechanism } from "../mechanisms/tables.js";
+import { type TableAttribute, makeTables, type TablesMechanism } from "../mechanisms/tables.js";
 import { parametersOf } from "../mechanisms/base/stated.js";
 import type { Workload } from "../workloads/workload.js";
 import type { StrategyKind } from "./strategy.js";
 
 /** All tables of up to `order` attributes. */
 export interface AskedTables {
-  readonly attributes: readonly Attribute[];
+  readonly attributes: readonly TableAttribute[];
   readonly order: number;
 }
 

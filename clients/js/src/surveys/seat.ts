@@ -4,13 +4,11 @@
  * A device evaluates a checked tree and nothing else. Whether a round is refused depends on the query and the domain
  * alone, never on the record: the query is checked when the round is read, before any value is at hand.
  */
-import { type Domain, RangeDomain } from "../domain/domain.js";
-import { QueryError, SurveyError } from "../core/errors.js";
-import type { Part, Record } from "../expressions/part.js";
-import { numberOf, positionOf, readQuery } from "../expressions/query.js";
+import { SurveyError } from "../core/errors.js";
+import { readQuery } from "../expressions/query.js";
 import { checkFields, type Json } from "../core/json.js";
 import { checkInteger, MAX_CHOICES } from "../core/limits.js";
-import type { AnyQuestion } from "../questions/registry.js";
+import type { Question } from "../questions/question.js";
 import { Panel } from "./panel.js";
 import { readStatement } from "./statement.js";
 
@@ -26,7 +24,7 @@ export interface Seat {
 
 /** What is known of a survey before its seat is read. */
 interface Round {
-  readonly question: AnyQuestion;
+  readonly question: Question;
   /** The mechanism's name. */
   readonly mechanism: string;
   readonly epsilon: number;
@@ -38,29 +36,14 @@ export async function readSeat(stated: Json, asked: Round): Promise<Seat> {
   const panel = new Panel(await readStatement(whole));
   if (asked.epsilon !== panel.epsilon) throw new SurveyError("epsilon must be that of the round's panel");
   const { domain } = panel;
-  const evaluate = evaluated(readQuery(query, domain), asked, panel.radius);
-  const answer = (value: unknown) => evaluate(domain.split(domain.index(value)));
-  return { panel, round: checkInteger("round", round, 1, panel.rounds), query: query!, answer };
-}
-
-/** A query's answer as the round's question takes it: clipped to the panel's radius, or into the choices. */
-function evaluated(query: Part, { question, mechanism }: Round, radius: number): (record: Record) => unknown {
-  if (question.kind === "vector" && question.dimension === 1 && question.radius === radius && mechanism === "binary") {
-    return (record) => [Math.min(Math.max(numberOf(query, record), -radius), radius)];
-  }
-  const size = question.kind === "shares" ? choices(question.domain) : 0;
-  if (size === 0) {
+  const { question, mechanism } = asked;
+  const evaluate = question.ofQuery?.(readQuery(query, domain), { radius: panel.radius, mechanism });
+  if (!evaluate) {
     throw new SurveyError(
       "a round must ask for one number within the panel's radius, by binary, " +
         `or for shares of the integers from 0 on, at most ${MAX_CHOICES}`,
     );
   }
-  if (query.kind === "real") throw new QueryError("the query gives a real; a choice needs an integer, its number");
-  return (record) => positionOf(query, record, size);
-}
-
-/** How many choices a domain lists by their numbers from 0 on; 0 if it is another one, or has too many. */
-function choices(domain: Domain): number {
-  const isListed = domain instanceof RangeDomain && domain.start === 0n && domain.step === 1n;
-  return isListed && domain.size <= MAX_CHOICES ? Number(domain.size) : 0;
+  const answer = (value: unknown) => evaluate(domain.split(domain.index(value)));
+  return { panel, round: checkInteger("round", round, 1, panel.rounds), query: query!, answer };
 }

@@ -10,7 +10,7 @@ import { Stated, type Statement } from "./statement.js";
 import type { Survey } from "./survey.js";
 
 /** What a tracking survey and each of its periods state. */
-interface Terms {
+interface TrackingTerms {
   readonly delta: number;
   readonly question: AnyQuestion;
   readonly design: Design;
@@ -33,7 +33,7 @@ export class Tracking extends Stated {
 
   constructor(
     statement: Statement,
-    { delta, question, design, calendar, relay }: Terms,
+    { delta, question, design, calendar, relay }: TrackingTerms,
     /** What the statement names by its digest. */
     readonly attachments: Attachments,
     /** The survey of a period: what a device answers. It follows from this statement, and nobody is asked for it. */

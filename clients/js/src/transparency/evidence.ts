@@ -15,7 +15,7 @@ import { HASH_BYTES, readCheckpoint, type TreeHead } from "./tree_head.js";
 const BLOCK_ENTRIES = 256;
 
 /** That a survey is in the log, and that the log goes on from what was seen of it; hashes are in base64url. */
-export interface LogProof {
+export interface SurveyProof {
   /** The signed note of the log's head. */
   readonly checkpoint: string;
   /** Of the survey in the log, from 0. */
@@ -35,8 +35,8 @@ export interface LogProof {
 export const blockOf = (size: number): number => Math.floor(size / BLOCK_ENTRIES);
 
 /** A response as a proof, if it has the form of one. */
-export function readLogProof(answer: unknown): LogProof {
-  const found = (answer ?? {}) as LogProof;
+export function readLogProof(answer: unknown): SurveyProof {
+  const found = (answer ?? {}) as SurveyProof;
   const { checkpoint, position, start, inclusion, before, block, consistency } = found;
   const isWhole =
     typeof checkpoint === "string" &&
@@ -50,7 +50,7 @@ export function readLogProof(answer: unknown): LogProof {
 
 /** The head of the log, if the survey is in it and it continues what is remembered; else rejects with `TransparencyError`. */
 export async function checkLogProof(
-  proof: LogProof,
+  proof: SurveyProof,
   key: Uint8Array,
   survey: string,
   remembered: TreeHead | null,
@@ -64,7 +64,7 @@ export async function checkLogProof(
   return head;
 }
 
-async function checkContinues(proof: LogProof, head: TreeHead, { size, root }: TreeHead): Promise<void> {
+async function checkContinues(proof: SurveyProof, head: TreeHead, { size, root }: TreeHead): Promise<void> {
   if (head.size < size) {
     throw new TransparencyError(`the log has become shorter: it had ${size} entries, and now ${head.size}`, true);
   }

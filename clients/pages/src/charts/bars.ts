@@ -3,9 +3,9 @@ import { el } from "../parts/dom.js";
 import { percent } from "../parts/format.js";
 import { ordered, type BarsSpec } from "./bars_data.js";
 import { columnsSvg, rowsSvg } from "./bars_svg.js";
-import { Columns } from "./columns.js";
+import { ColumnChart } from "./columns.js";
 import { Rows } from "./rows.js";
-import { entry, Stage, type Chart, type Player, type Reading } from "./stage.js";
+import { entry, Stage, type Chart, type Player, type ChartReading } from "./stage.js";
 import type { Table } from "./table.js";
 import { column, interval } from "./words.js";
 
@@ -14,10 +14,10 @@ export type { BarsSpec } from "./bars_data.js";
 const FEW = 30;
 const FINE = 120;
 
-class Bars implements Player {
+class BarChart implements Player {
   readonly name: string;
   private readonly stage: Stage;
-  private drawn: Rows | Columns | null = null;
+  private drawn: Rows | ColumnChart | null = null;
 
   constructor(
     host: HTMLElement,
@@ -59,7 +59,7 @@ class Bars implements Player {
     return this.spec.labels.length;
   }
 
-  read(at: number): Reading | null {
+  read(at: number): ChartReading | null {
     return this.drawn?.read(at) ?? null;
   }
 
@@ -91,8 +91,8 @@ class Bars implements Player {
     return fine ? ["color-mix(in srgb, var(--bar) 45%, transparent)", "bar"] : ["var(--ink)", "line"];
   }
 
-  private build(): Rows | Columns {
-    return this.few ? new Rows(this.stage, this.spec) : new Columns(this.stage, this.spec);
+  private build(): Rows | ColumnChart {
+    return this.few ? new Rows(this.stage, this.spec) : new ColumnChart(this.stage, this.spec);
   }
 
   private label(): void {
@@ -108,5 +108,5 @@ class Bars implements Player {
 
 /** Draws bars into an element of the page. */
 export function bars(host: HTMLElement, spec: BarsSpec): Chart<BarsSpec> {
-  return new Bars(host, spec);
+  return new BarChart(host, spec);
 }

@@ -1,8 +1,6 @@
 /** Bars as a chart is told them, and in the order and choice in which they are shown. */
-import { extentOf, type Extent } from "./ticks.js";
+import { extentOf, type Extent, type Numbers } from "./ticks.js";
 import { interval, worded } from "./words.js";
-
-export type Numbers = readonly (number | null)[];
 
 export interface BarsSpec {
   name?: string;

@@ -1,10 +1,10 @@
 /** A chart of coloured cells on a canvas; the arrow keys move over it in all four directions. */
 import { el } from "../parts/dom.js";
 import { told, type CellsSpec } from "./cells_data.js";
-import { drawCells, layoutOf, type Layout } from "./cells_draw.js";
+import { drawCells, layoutOf, type CellLayout } from "./cells_draw.js";
 import { lightPalette, palette } from "./palette.js";
 import { canvasPen, SvgPen } from "./pen.js";
-import { Stage, type Chart, type Player, type Reading } from "./stage.js";
+import { Stage, type Chart, type Player, type ChartReading } from "./stage.js";
 import type { Table } from "./table.js";
 import { column, interval } from "./words.js";
 import { WIDTH } from "./axes_svg.js";
@@ -13,7 +13,7 @@ export class Cells implements Player, Chart<CellsSpec> {
   readonly name: string;
   private readonly stage: Stage;
   private readonly canvas = el("canvas", { class: "cells" });
-  private layout: Layout;
+  private layout: CellLayout;
   /** Which cells have a value, row by row: what can be read, in the order it is read in. */
   private readable: number[] = [];
 
@@ -68,7 +68,7 @@ export class Cells implements Player, Chart<CellsSpec> {
     return this.readable.length;
   }
 
-  read(at: number): Reading | null {
+  read(at: number): ChartReading | null {
     const cell = this.readable[at];
     if (cell === undefined) return null;
     const [row, column] = this.where(cell);

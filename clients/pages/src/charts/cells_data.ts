@@ -1,8 +1,6 @@
 /** Coloured cells in rows and columns: what a heat map and a picture of ranges have in common. */
-import { extentOf, type Extent } from "./ticks.js";
+import { extentOf, type Extent, type Numbers } from "./ticks.js";
 import { interval, worded } from "./words.js";
-
-export type Numbers = readonly (number | null)[];
 
 export interface CellsSpec {
   name: string;

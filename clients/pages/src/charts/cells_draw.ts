@@ -8,7 +8,7 @@ import { along, thinned, ticks } from "./ticks.js";
 import { even, tickText } from "./words.js";
 
 /** Where the cells lie, in pixels. */
-export interface Layout {
+export interface CellLayout {
   left: number;
   top: number;
   cellWidth: number;
@@ -26,7 +26,7 @@ const FINE = 9;
 /** Cells at least so large have their number written in them. */
 const WRITTEN = { width: 52, height: 24 };
 
-export function layoutOf(spec: CellsSpec, room: number): Layout {
+export function layoutOf(spec: CellsSpec, room: number): CellLayout {
   const widest = Math.max(16, ...spec.rows.map((row) => textWidth(row.slice(0, 24))));
   const left = Math.round(Math.min(LABEL, room * 0.3, widest + 10) + 22);
   const cellWidth = Math.min(120, (room - left - 2) / Math.max(1, spec.columns.length));
@@ -35,7 +35,7 @@ export function layoutOf(spec: CellsSpec, room: number): Layout {
   return { left, top: SCALE, cellWidth, cellHeight, width: room, height: SCALE + cellHeight * spec.rows.length + FOOT };
 }
 
-export function drawCells(pen: Pen, spec: CellsSpec, layout: Layout, colours: Palette): void {
+export function drawCells(pen: Pen, spec: CellsSpec, layout: CellLayout, colours: Palette): void {
   const { left, top, cellWidth, cellHeight } = layout;
   const [rows, columns] = [spec.rows.length, spec.columns.length];
   const [low, high] = extent(spec);
@@ -53,7 +53,7 @@ export function drawCells(pen: Pen, spec: CellsSpec, layout: Layout, colours: Pa
 
 type Colour = (row: number, column: number) => string | null;
 
-function drawEach(pen: Pen, spec: CellsSpec, { left, top, cellWidth, cellHeight }: Layout, colour: Colour, gap: number): void {
+function drawEach(pen: Pen, spec: CellsSpec, { left, top, cellWidth, cellHeight }: CellLayout, colour: Colour, gap: number): void {
   for (let row = 0; row < spec.rows.length; row += 1) {
     const up = Math.round(top + row * cellHeight);
     const tall = Math.max(1, Math.round(top + (row + 1) * cellHeight) - up - gap);
@@ -66,7 +66,7 @@ function drawEach(pen: Pen, spec: CellsSpec, { left, top, cellWidth, cellHeight 
 }
 
 /** The numbers themselves, in the cells. */
-function write(pen: Pen, spec: CellsSpec, { left, top, cellWidth, cellHeight }: Layout, colours: Palette, colour: Colour): void {
+function write(pen: Pen, spec: CellsSpec, { left, top, cellWidth, cellHeight }: CellLayout, colours: Palette, colour: Colour): void {
   const [low, high] = extent(spec);
   const columns = spec.columns.length;
   spec.places.forEach((at, cell) => {
@@ -78,7 +78,7 @@ function write(pen: Pen, spec: CellsSpec, { left, top, cellWidth, cellHeight }: 
   });
 }
 
-function drawLabels(pen: Pen, spec: CellsSpec, { left, top, cellWidth, cellHeight }: Layout, colours: Palette): void {
+function drawLabels(pen: Pen, spec: CellsSpec, { left, top, cellWidth, cellHeight }: CellLayout, colours: Palette): void {
   const how = { fill: colours.quiet };
   const bottom = top + cellHeight * spec.rows.length;
   const across = cellWidth * spec.columns.length;
@@ -96,7 +96,7 @@ function drawLabels(pen: Pen, spec: CellsSpec, { left, top, cellWidth, cellHeigh
   pen.text(fitted(spec.rowName, bottom - top), 9, (top + bottom) / 2, { ...how, fill: colours.ink, align: "middle", turn: -90 });
 }
 
-function drawScale(pen: Pen, spec: CellsSpec, { left, width }: Layout, colours: Palette): void {
+function drawScale(pen: Pen, spec: CellsSpec, { left, width }: CellLayout, colours: Palette): void {
   const span = extent(spec);
   const end = left + Math.min(280, width - left - 30);
   const x = along(span, left, end);

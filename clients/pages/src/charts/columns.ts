@@ -1,18 +1,19 @@
 /** Many bars, standing; a stretch of them can be dragged over to come nearer, a double click shows all again. */
 import uPlot from "uplot";
-import { main, ordered, told, type BarsSpec, type Numbers } from "./bars_data.js";
+import { main, ordered, told, type BarsSpec } from "./bars_data.js";
 import { drawColumns } from "./columns_draw.js";
 import { palette } from "./palette.js";
 import { FONT } from "./pen.js";
-import type { Player, Reading, Stage } from "./stage.js";
+import type { Player, ChartReading, Stage } from "./stage.js";
 import { tickText } from "./words.js";
 import { refill } from "./zoom.js";
+import type { Numbers } from "./ticks.js";
 
 const HEIGHT = 340;
 const HEIGHTS = 4;
 const SMALL = `12px ${FONT}`;
 
-export class Columns implements Pick<Player, "read" | "find"> {
+export class ColumnChart implements Pick<Player, "read" | "find"> {
   private plot: uPlot;
   private order: Uint32Array;
 
@@ -43,7 +44,7 @@ export class Columns implements Pick<Player, "read" | "find"> {
     this.plot.destroy();
   }
 
-  read(at: number): Reading | null {
+  read(at: number): ChartReading | null {
     const index = this.order[at];
     if (index === undefined) return null;
     const { over } = this.plot;

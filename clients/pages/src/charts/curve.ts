@@ -2,15 +2,15 @@
 import { el } from "../parts/dom.js";
 import { percent } from "../parts/format.js";
 import { WIDTH, textWidth } from "./axes_svg.js";
-import { filling, told, valued, type CurveSpec, type Place, type Track } from "./curve_data.js";
+import { filling, told, valued, type CurveSpec, type CurvePlace, type Track } from "./curve_data.js";
 import { curveLayout, drawCurve, type CurveLayout } from "./curve_draw.js";
 import { lightPalette, palette, type Palette } from "./palette.js";
 import { canvasPen, SvgPen } from "./pen.js";
-import { entry, Stage, type Chart, type Player, type Reading } from "./stage.js";
+import { entry, Stage, type Chart, type Player, type ChartReading } from "./stage.js";
 import type { Table } from "./table.js";
 import { interval } from "./words.js";
 
-export type { CurveSpec, Place, Track } from "./curve_data.js";
+export type { CurveSpec, CurvePlace, Track } from "./curve_data.js";
 
 const HEIGHT = 340;
 const FILE_HEIGHT = 420;
@@ -64,7 +64,7 @@ export class CurveChart implements Player, Chart<CurveSpec> {
     return this.spec.places.length;
   }
 
-  read(at: number): Reading | null {
+  read(at: number): ChartReading | null {
     const place = this.spec.places[at];
     if (place === undefined) return null;
     const { x, top, bottom, step } = this.layout;
@@ -94,14 +94,14 @@ export class CurveChart implements Player, Chart<CurveSpec> {
       ],
       rows: this.size(),
       row: (at) => [
-        (this.spec.places[at] as Place).label,
+        (this.spec.places[at] as CurvePlace).label,
         ...tracks.flatMap((track) => [
           track.value[at] === null ? "no estimate" : valued(this.spec, track.value[at]),
           interval(track.low[at], track.high[at], share) ?? "",
           interval(track.bandLow[at], track.bandHigh[at], share) ?? "",
           ...(smooth ? [track.smooth?.value[at] == null ? "" : valued(this.spec, track.smooth.value[at])] : []),
         ]),
-        filling(this.spec.places[at] as Place),
+        filling(this.spec.places[at] as CurvePlace),
       ],
     };
   }

@@ -1,12 +1,10 @@
 /** A curve over periods as a chart is told it: an estimate per period with its interval, gaps, and one period that is not over. */
 import { count, counted } from "../parts/format.js";
-import { extentOf, type Extent } from "./ticks.js";
+import { extentOf, type Extent, type Numbers } from "./ticks.js";
 import { interval, worded } from "./words.js";
 
-export type Numbers = readonly (number | null)[];
-
 /** One period on the axis. */
-export interface Place {
+export interface CurvePlace {
   /** "week of 4 January 2027". */
   label: string;
   /** What the axis says of it, such as "4 Jan". */
@@ -32,7 +30,7 @@ export interface Track {
 
 export interface CurveSpec {
   name: string;
-  places: readonly Place[];
+  places: readonly CurvePlace[];
   tracks: readonly Track[];
   /** The values are shares of all people: written as per cent. */
   share: boolean;
@@ -72,7 +70,7 @@ export const valued = ({ share, unit }: Pick<CurveSpec, "share" | "unit">, value
   `${worded(value, share)}${share || unit === "" || value === null || value === undefined ? "" : `\u00a0${unit}`}`;
 
 /** How full a period is, in words. */
-export function filling({ reports, expected, open }: Place): string {
+export function filling({ reports, expected, open }: CurvePlace): string {
   if (!open) return counted(reports, "report");
   const of = expected === null ? "" : ` of about ${count(expected)}`;
   return `not over: ${count(reports)}${of} ${reports === 1 && of === "" ? "report" : "reports"} so far`;
@@ -80,7 +78,7 @@ export function filling({ reports, expected, open }: Place): string {
 
 /** What is told of one place: how many reports it has, and each answer with its intervals. */
 export function told(spec: CurveSpec, at: number): string[] {
-  const place = spec.places[at] as Place;
+  const place = spec.places[at] as CurvePlace;
   const lines = spec.tracks.flatMap((track) => {
     const value = track.value[at] ?? null;
     const smooth = track.smooth?.value[at] ?? null;

@@ -1,9 +1,9 @@
 /** A curve over periods, drawn by a pen: on the screen and into a file alike. */
 import { textWidth } from "./axes_svg.js";
-import { extent, runs, type CurveSpec, type Numbers, type Track } from "./curve_data.js";
+import { extent, runs, type CurveSpec, type Track } from "./curve_data.js";
 import { veil, type Palette } from "./palette.js";
 import type { Pen } from "./pen.js";
-import { along, thinned, ticks } from "./ticks.js";
+import { along, thinned, ticks, type Numbers } from "./ticks.js";
 import { tickText } from "./words.js";
 
 /** Where things lie, in pixels. */

@@ -1,7 +1,8 @@
 /** A cross table of two attributes as a heat map. */
 import { Cells } from "./cells.js";
-import type { CellsSpec, Numbers } from "./cells_data.js";
+import type { CellsSpec } from "./cells_data.js";
 import type { Chart } from "./stage.js";
+import type { Numbers } from "./ticks.js";
 
 export interface HeatmapSpec {
   name?: string;

@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import { bandOf, optionsOf } from "./lines_options.js";
 import { columnsOf, dashOf, hueOf, shapeOf, type Columns, type Line, type LinesSpec } from "./lines_data.js";
 import { linesSvg } from "./lines_svg.js";
-import { entry, Stage, type Chart, type Player, type Reading } from "./stage.js";
+import { entry, Stage, type Chart, type Player, type ChartReading } from "./stage.js";
 import type { Table } from "./table.js";
 import { column, interval, worded } from "./words.js";
 import { refill } from "./zoom.js";
@@ -63,7 +63,7 @@ class Lines implements Player {
     return this.merged.x.length;
   }
 
-  read(at: number): Reading | null {
+  read(at: number): ChartReading | null {
     const x = this.merged.x[at];
     if (x === undefined || !this.plot) return null;
     const found = this.values(at);

@@ -1,6 +1,5 @@
 /** Lines as a chart is told them, and as columns over one common x: series may have places of their own. */
-
-export type Numbers = readonly (number | null)[];
+import type { Numbers } from "./ticks.js";
 
 export interface Line {
   name: string;

@@ -1,7 +1,8 @@
 /** All ranges [from, to] at once, as a triangle: from runs across, to runs up, the longest range is in the corner. */
 import { Cells } from "./cells.js";
-import type { CellsSpec, Numbers } from "./cells_data.js";
+import type { CellsSpec } from "./cells_data.js";
 import type { Chart } from "./stage.js";
+import type { Numbers } from "./ticks.js";
 
 export interface RangesSpec {
   name?: string;

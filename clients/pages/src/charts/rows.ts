@@ -1,12 +1,12 @@
 /** A few bars, lying, each with its label and its number in the same line: as text, not as a picture of text. */
 import { el, fill } from "../parts/dom.js";
 import { extent, main, ordered, told, type BarsSpec } from "./bars_data.js";
-import type { Player, Reading, Stage } from "./stage.js";
+import type { Player, ChartReading, Stage } from "./stage.js";
 import { textWidth } from "./axes_svg.js";
 import { along, ticks } from "./ticks.js";
 import { even, tickText } from "./words.js";
 
-interface Row {
+interface BarRow {
   /** The label it stands for: where it moves, its bar moves with it. */
   name: string;
   row: HTMLElement;
@@ -25,7 +25,7 @@ export class Rows implements Pick<Player, "read" | "find"> {
   readonly root = el("div", { class: "rows" });
   private readonly grid = el("div", { class: "rows-grid" });
   private readonly body = el("div", { class: "rows-body" });
-  private rows: Row[] = [];
+  private rows: BarRow[] = [];
   private order: Uint32Array = new Uint32Array();
   private rank: Uint32Array = new Uint32Array();
   private step = HEIGHTS.wide;
@@ -64,7 +64,7 @@ export class Rows implements Pick<Player, "read" | "find"> {
     this.root.remove();
   }
 
-  read(at: number): Reading | null {
+  read(at: number): ChartReading | null {
     const index = this.order[at];
     if (index === undefined) return null;
     const end = Math.max(main(this.spec)[index] ?? 0, this.spec.high[index] ?? 0);
@@ -90,13 +90,13 @@ export class Rows implements Pick<Player, "read" | "find"> {
 
   /** A row for every label: those that stay keep theirs, and slide to their new places. */
   private match(labels: readonly string[]): void {
-    const known = new Map<string, Row[]>();
+    const known = new Map<string, BarRow[]>();
     for (const row of this.rows) known.set(row.name, [...(known.get(row.name) ?? []), row]);
     this.rows = labels.map((label) => known.get(label)?.shift() ?? this.add(label));
     for (const rows of known.values()) for (const { row } of rows) row.remove();
   }
 
-  private add(name: string): Row {
+  private add(name: string): BarRow {
     const [label, value] = [el("span", { class: "rows-label", dir: "auto" }), el("span", { class: "rows-value figures" })];
     const [bar, whisker, raw] = [el("i", { class: "rows-bar" }), el("i", { class: "rows-whisker" }), el("i", { class: "rows-raw" })];
     const row = el("div", { class: "rows-row" }, label, el("div", { class: "rows-track" }, bar, whisker, raw), value);
@@ -104,7 +104,7 @@ export class Rows implements Pick<Player, "read" | "find"> {
     return { name, row, label, bar, whisker, raw, value };
   }
 
-  private put({ row, label, bar, whisker, raw, value }: Row, at: number, place: (value: number) => number): void {
+  private put({ row, label, bar, whisker, raw, value }: BarRow, at: number, place: (value: number) => number): void {
     const { labels, low, high, show, share } = this.spec;
     const height = main(this.spec)[at] ?? null;
     row.style.transform = `translateY(${(this.rank[at] as number) * this.step}px)`;

@@ -8,7 +8,7 @@ import { onThemeChange } from "./palette.js";
 import { FoldedTable, type Table } from "./table.js";
 
 /** One value of a chart in words, and the box on the surface that it is drawn in. */
-export interface Reading {
+export interface ChartReading {
   title: string;
   lines: string[];
   left: number;
@@ -24,7 +24,7 @@ export interface Player {
   name: string;
   /** How many values can be read. */
   size(): number;
-  read(at: number): Reading | null;
+  read(at: number): ChartReading | null;
   /** The value drawn at a place of the surface, in CSS pixels. */
   find(left: number, top: number): number | null;
   /** Where an arrow key leads; unless told, to the value before or after. */
@@ -187,7 +187,7 @@ function dashes(dash: readonly number[]): string {
 }
 
 /** The corner of the words: within the surface, and not on what they are about. */
-function where({ left, top, width, height, beside }: Reading, wide: number, tall: number, room: number): [number, number] {
+function where({ left, top, width, height, beside }: ChartReading, wide: number, tall: number, room: number): [number, number] {
   if (beside !== undefined) return [Math.max(0, Math.min(beside, room - wide)), top + (height - tall) / 2];
   const right = left + width + 10;
   return [right + wide <= room ? right : Math.max(0, left - wide - 10), top - tall - 6];

@@ -1,5 +1,8 @@
 /** Where an axis carries its marks, and where a value lies along it. */
 
+/** Values of a chart in order; null where there is none. */
+export type Numbers = readonly (number | null)[];
+
 /** From the lowest to the highest value an axis shows. */
 export type Extent = readonly [number, number];
 

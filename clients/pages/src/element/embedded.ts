@@ -15,8 +15,8 @@ import type { MyTurn } from "../survey/turn_view.js";
 import { turnTitle } from "../survey/turn_words.js";
 import { whyUnread } from "./reaching.js";
 import { mistake, type Setback, setbackOf, Stopped } from "./setback.js";
-import { questionView, receiptView, type Shown, stoppedView, turnView } from "./views.js";
-import { surveyId, type Wanted } from "./wanted.js";
+import { questionView, receiptView, type ShownSurvey, stoppedView, turnView } from "./views.js";
+import { surveyId, type WantedSurvey } from "./wanted.js";
 
 type Events = { [Name in keyof SurveyElementEvents]: SurveyElementEvents[Name]["detail"] };
 
@@ -47,7 +47,7 @@ export class Embedded {
     readonly place: HTMLElement,
     /** What screen readers say. */
     readonly told: HTMLElement,
-    readonly wanted: Wanted,
+    readonly wanted: WantedSurvey,
     readonly tell: Tell,
   ) {}
 
@@ -214,7 +214,7 @@ export class Embedded {
   }
 
   /** All that a view needs; null while the survey could not be had. */
-  async #known(): Promise<Shown | null> {
+  async #known(): Promise<ShownSurvey | null> {
     if (this.#found === null) return null;
     const { url, lang, trusting } = this.wanted;
     const ledger = await this.#machine!.ledger();

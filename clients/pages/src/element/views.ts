@@ -20,7 +20,7 @@ import { who } from "../survey/who_view.js";
 import type { Setback } from "./setback.js";
 
 /** What is known of the survey when it is shown. */
-export interface Shown {
+export interface ShownSurvey {
   readonly found: Found;
   /** The collector's address. */
   readonly url: string;
@@ -44,7 +44,7 @@ const [SEEN_FETCHING, NEVER_SEEN] = [
 ];
 
 /** The question; `answer` is called with what the person says. */
-export function questionView(shown: Shown, answer: (value: unknown) => void): HTMLElement {
+export function questionView(shown: ShownSurvey, answer: (value: unknown) => void): HTMLElement {
   const { found, turn } = shown;
   const { survey } = found;
   const period = turn?.receipt.period ?? null;
@@ -80,7 +80,7 @@ export function questionView(shown: Shown, answer: (value: unknown) => void): HT
 }
 
 /** What leaves, and what that promises, before anybody answers. */
-function promiseWords({ found: { survey }, url }: Shown): string {
+function promiseWords({ found: { survey }, url }: ShownSurvey): string {
   const bytes = "mechanism" in survey ? ` of ${counted(survey.mechanism.reportBytes, "byte")}` : "";
   const [first] = promise(survey.epsilon);
   const way = survey.relay ? `${hostOf(survey.relay.url)}, a relay, for ${hostOf(url)}` : hostOf(url);
@@ -88,7 +88,7 @@ function promiseWords({ found: { survey }, url }: Shown): string {
 }
 
 /** The report that stands; `status` is what tells whether it was sent. */
-export function receiptView(shown: Shown | null, kept: Answer, status: HTMLElement, isUnused: boolean): HTMLElement {
+export function receiptView(shown: ShownSurvey | null, kept: Answer, status: HTMLElement, isUnused: boolean): HTMLElement {
   status.setAttribute("part", "status");
   status.querySelector("button")?.setAttribute("part", "button");
   const left = el(
@@ -110,7 +110,7 @@ export function receiptView(shown: Shown | null, kept: Answer, status: HTMLEleme
 }
 
 /** A tracking survey while it is not this browser's turn. */
-export function turnView(shown: Shown & { readonly turn: MyTurn }): HTMLElement {
+export function turnView(shown: ShownSurvey & { readonly turn: MyTurn }): HTMLElement {
   const { survey, receipt } = shown.turn;
   const { state, after } = receipt;
   const period = receipt.period!;
@@ -140,14 +140,14 @@ export function stoppedView({ trouble, remedy }: Setback, again: (() => void) | 
   );
 }
 
-const view = ({ found }: Shown, ...parts: Parameters<typeof el>[2][]): HTMLElement =>
+const view = ({ found }: ShownSurvey, ...parts: Parameters<typeof el>[2][]): HTMLElement =>
   el("section", { class: "view", part: "survey", "aria-labelledby": "title" }, title(found.survey.title), ...parts);
 
 const title = (words: string): HTMLElement =>
   el("h2", { id: "title", part: "title", class: "own", tabindex: -1 }, words || "A survey without a title");
 
 /** Who asks, what it costs, and what the ledger holds; for those who want to know. */
-function about({ found, url, ledger, isHidden }: Shown, isDrawn: boolean): HTMLElement {
+function about({ found, url, ledger, isHidden }: ShownSurvey, isDrawn: boolean): HTMLElement {
   const { survey } = found;
   return el(
     "details",

@@ -7,7 +7,7 @@ import { oneLine } from "../../../js/src/core/text.js";
 import type { Trusting } from "../survey/machine.js";
 import { mistake } from "./setback.js";
 
-export interface Wanted {
+export interface WantedSurvey {
   /** The collector's address in canonical form. */
   readonly url: string;
   /** The survey's id or title. */
@@ -20,7 +20,7 @@ export interface Wanted {
 const ID = /^[0-9a-f]{64}$/;
 
 /** `given` is an attribute's value, null where there is none. */
-export function wantedBy(given: (name: string) => string | null): Wanted {
+export function wantedBy(given: (name: string) => string | null): WantedSurvey {
   const [collector, name, key, relay] = ["collector", "survey", "key", "relay"].map((one) => given(one)?.trim() ?? "");
   if (!collector) throw mistake("bad_address", 'The collector attribute is missing: collector="https://stats.example.org".');
   if (!name) throw mistake("no_survey", "The survey attribute is missing: the survey's id, or its title.");
@@ -47,7 +47,7 @@ function isKey(text: string): boolean {
 }
 
 /** One line of the collector's public list, which nobody has signed: the survey itself is checked when it is fetched. */
-interface Line {
+interface ListedSurvey {
   readonly id: string;
   readonly title: string;
 }
@@ -57,7 +57,7 @@ const MOST_PAGES = 100;
 const LONGEST_PAGE = 2 ** 22;
 
 /** The id of the only survey of that id or title. */
-export async function surveyId({ url, name }: Wanted): Promise<string> {
+export async function surveyId({ url, name }: WantedSurvey): Promise<string> {
   if (ID.test(name)) return name;
   const found = [...new Set((await listed(url)).filter(({ title }) => title === name).map(({ id }) => id))];
   if (found.length === 1) return found[0]!;
@@ -72,9 +72,9 @@ export async function surveyId({ url, name }: Wanted): Promise<string> {
   );
 }
 
-async function listed(url: string): Promise<Line[]> {
+async function listed(url: string): Promise<ListedSurvey[]> {
   const http = new Http(url);
-  const lines: Line[] = [];
+  const lines: ListedSurvey[] = [];
   for (let page = 1; page <= MOST_PAGES; page++) {
     const found = (await http.get(`/v1/surveys?page=${page}`, LONGEST_PAGE)) as { surveys?: unknown; pages?: unknown };
     if (!Array.isArray(found?.surveys)) throw new ServiceError("it has no list of surveys", "bad_answer");
@@ -84,4 +84,4 @@ async function listed(url: string): Promise<Line[]> {
   return lines;
 }
 
-const isLine = (one: any): one is Line => typeof one?.title === "string" && ID.test(String(one?.id));
+const isLine = (one: any): one is ListedSurvey => typeof one?.title === "string" && ID.test(String(one?.id));

@@ -4,14 +4,14 @@ import { ask } from "./api.js";
 import { keeps, recall, remember } from "./keep.js";
 
 /** What a view is given. */
-export interface Context {
+export interface ViewContext {
   id?: string;
   session: SignedIn;
 }
 
 export type Scope = SignedIn["scopes"][number];
 
-export type View = (page: HTMLElement, context: Context) => void | Promise<void>;
+export type View = (page: HTMLElement, context: ViewContext) => void | Promise<void>;
 
 /** Whether a token opens what needs that scope, by the collector's rule: all of them read, admin does everything. */
 export const allows = ({ scopes }: SignedIn, scope: Scope): boolean =>

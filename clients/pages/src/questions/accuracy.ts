@@ -1,29 +1,7 @@
 /** How exact the answers will be, in words: the margin of one answer first, then the distance of all of them. */
 import { count, figure } from "../parts/format.js";
 import { capital } from "../parts/trouble.js";
-
-/** What one answer of a question is called, and what it is measured in. */
-export interface Measure {
-  one: string;
-  /** Null for a share, whose margin is told in points, that is, hundredths; empty for a bare number. */
-  unit: string | null;
-}
-
-const SHARE: Measure = { one: "each share", unit: null };
-const MEASURES: Record<string, Measure> = {
-  shares: SHARE,
-  choices: SHARE,
-  records: SHARE,
-  words: { one: "the share of one word", unit: null },
-  vector: { one: "each coordinate", unit: "" },
-};
-
-/** The measure of a question with these parameters. */
-export function measureOf(kind: string, parameters: Readonly<Record<string, unknown>>): Measure {
-  if (kind === "number" && parameters["wants"] === "distribution") return SHARE;
-  if (kind === "number" && parameters["wants"] !== "spread") return { one: "the mean", unit: String(parameters["unit"] ?? "") };
-  return Object.hasOwn(MEASURES, kind) ? MEASURES[kind]! : { one: "each answer", unit: "" };
-}
+import type { Measure } from "./kinds.js";
 
 /** A margin in the answer's own unit. */
 export function marginWords({ unit }: Measure, margin: number): string {

@@ -15,7 +15,7 @@ export interface Span {
   points?: number;
 }
 
-export type Values = string[] | Range | Span;
+export type AttributeValues = string[] | Range | Span;
 
 /** What was read, or what is wrong with it. */
 export type Read<Found> = { found: Found } | { wrong: string };
@@ -44,7 +44,7 @@ export function readRange(from: string, to: string): Read<Range> {
  *
  * In a form, two numbers with decimals, a unit or points are the ends of any number, as in "0 to 600 minutes".
  */
-export function readValues(text: string, inForm = false): Read<Values> {
+export function readValues(text: string, inForm = false): Read<AttributeValues> {
   const [, from = "", to = "", unit, points] = BOTH_ENDS.exec(text.trim()) ?? [];
   const isSpanned = unit !== undefined || points !== undefined || /\./.test(from + to);
   if (isSpanned && inForm) return readSpan(from, to, unit, points);
@@ -62,11 +62,11 @@ function readSpan(from: string, to: string, unit?: string, points?: string): Rea
 export const isSpan = (values: object): values is Span => "low" in values && typeof values.low === "number";
 
 /** How many values these are. */
-export const sizeOf = (values: Exclude<Values, Span>): number =>
+export const sizeOf = (values: Exclude<AttributeValues, Span>): number =>
   Array.isArray(values) ? values.length : values.stop - values.start + 1;
 
 /** What was understood, in a few words. */
-export function understood(values: Values): string {
+export function understood(values: AttributeValues): string {
   if (isSpan(values)) return `any number from ${figure(values.low)} to ${figure(values.high)} ${values.unit ?? ""}`.trimEnd();
   if (!Array.isArray(values)) return `${count(sizeOf(values))} whole numbers, ${values.start} to ${values.stop}`;
   const some = values.slice(0, 4).join(", ");

@@ -1,17 +1,17 @@
 /** Several attributes of a person, each with a name and its values. */
 import { el, fill } from "../parts/dom.js";
 import { readValues, understood } from "./answers.js";
-import type { Row } from "./typed.js";
+import type { AttributeRow } from "./typed.js";
 
 /** Rows for them; `attributes` is changed as somebody types, and `onChange` hears of it. A form may hold numbers too. */
-export function attributesField(attributes: Row[], inForm: boolean, onChange: () => void): HTMLElement {
+export function attributesField(attributes: AttributeRow[], inForm: boolean, onChange: () => void): HTMLElement {
   const rows = el("div", { class: "attributes" });
 
   function show(): void {
     fill(rows, ...attributes.map(row));
   }
 
-  function row(attribute: Row, position: number): HTMLElement {
+  function row(attribute: AttributeRow, position: number): HTMLElement {
     const said = el("p", { class: "field-help" });
     const tell = (): void => {
       const read = readValues(attribute.values, inForm);
@@ -71,7 +71,7 @@ export function attributesField(attributes: Row[], inForm: boolean, onChange: ()
   return el("div", {}, rows, el("button", { type: "button", class: "plain small", onclick: add }, "Add an attribute"));
 }
 
-function values(attribute: Row, label: string, inForm: boolean, onType: () => void): HTMLElement {
+function values(attribute: AttributeRow, label: string, inForm: boolean, onType: () => void): HTMLElement {
   const area = el("textarea", {
     rows: 1,
     placeholder: inForm ? "0 to 99, or DE, FR, IT, or 0 to 600 minutes" : "0 to 99, or DE, FR, IT",

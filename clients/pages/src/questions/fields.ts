@@ -2,13 +2,13 @@
 import { el, fill } from "../parts/dom.js";
 import type { Faults } from "./typed.js";
 
-interface Place {
+interface FieldPlace {
   control: HTMLElement;
   error: HTMLElement;
 }
 
 export class Fields {
-  private readonly places = new Map<string, Place>();
+  private readonly places = new Map<string, FieldPlace>();
 
   /** A label, its control, help beneath it, and the place for errors. */
   field(
@@ -45,7 +45,7 @@ export class Fields {
   say(faults: Faults, { focus = true } = {}): string[] {
     this.clear();
     const homeless: string[] = [];
-    let first: Place | undefined;
+    let first: FieldPlace | undefined;
     for (const [name, what] of faults) {
       const place = this.find(name);
       if (place === undefined) {
@@ -66,7 +66,7 @@ export class Fields {
   }
 
   /** The collector may name a part of a field, as in `attributes.age`. Fields that are not in sight cannot show it. */
-  private find(name: string): Place | undefined {
+  private find(name: string): FieldPlace | undefined {
     const place = this.places.get(name) ?? this.places.get(name.split(/[.[]/)[0] ?? "");
     const shown = place !== undefined && place.control.isConnected && place.control.closest("[hidden]") === null;
     return shown ? place : undefined;
@@ -74,7 +74,7 @@ export class Fields {
 }
 
 /** What was wrong with a field is no longer said. */
-function hush({ control, error }: Place): void {
+function hush({ control, error }: FieldPlace): void {
   if (error.textContent === "") return;
   fill(error);
   control.removeAttribute("aria-invalid");

@@ -1,11 +1,11 @@
 /** What was typed for the parameters of a question: kept as it was typed, and read when the collector is asked. */
 import type { ParameterEntry } from "../parts/api_types.js";
 import { count, figure } from "../parts/format.js";
-import { numberFrom, readLabels, readRange, readValues, wholeNumber, type Read, type Values } from "./answers.js";
+import { numberFrom, readLabels, readRange, readValues, wholeNumber, type Read, type AttributeValues } from "./answers.js";
 import { slotsOf, type ParameterKind, type Slot } from "./declared.js";
 
 /** One attribute of a person. */
-export interface Row {
+export interface AttributeRow {
   name: string;
   values: string;
 }
@@ -15,11 +15,11 @@ export interface Typed {
   /** The parameter that was chosen, by group. */
   ways: Record<string, string>;
   texts: Record<string, string>;
-  rows: Record<string, Row[]>;
+  rows: Record<string, AttributeRow[]>;
 }
 
 /** A parameter as `POST /v1/drafts` and `POST /v1/plans` take it. */
-export type Value = number | string | Values | Record<string, Values>;
+export type Value = number | string | AttributeValues | Record<string, AttributeValues>;
 
 /** What is wrong, by the name of the field. */
 export type Faults = Map<string, string>;
@@ -45,7 +45,7 @@ const isOptional = ({ required, group, default: first }: ParameterEntry): boolea
 const hasRows = ({ kind }: ParameterEntry): boolean => kind === "attributes" || kind === "fields";
 
 /** The rows of a parameter, which are changed as somebody types. */
-export const rowsOf = (parameter: ParameterEntry, typed: Typed): Row[] =>
+export const rowsOf = (parameter: ParameterEntry, typed: Typed): AttributeRow[] =>
   (typed.rows[parameter.name] ??= [{ name: "", values: "" }, { name: "", values: "" }]);
 
 /** The parameters that are given, one of each slot. */
@@ -109,9 +109,9 @@ export function endsOf(text: string): [string, string] {
   return [from, to];
 }
 
-function readRows(rows: readonly Row[], inForm: boolean): Read<Record<string, Values>> {
+function readRows(rows: readonly AttributeRow[], inForm: boolean): Read<Record<string, AttributeValues>> {
   // Without a prototype, so that an attribute may have any name.
-  const found: Record<string, Values> = Object.create(null);
+  const found: Record<string, AttributeValues> = Object.create(null);
   for (const [at, { name, values }] of rows.entries()) {
     const called = name.trim();
     if (called === "" && values.trim() === "") continue;
@@ -169,10 +169,10 @@ export function typedFrom(kept: unknown): Typed {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function rowsFrom(text: string): Row[] | null {
+function rowsFrom(text: string): AttributeRow[] | null {
   try {
     const rows: unknown = JSON.parse(text);
-    const good = (row: unknown): row is Row =>
+    const good = (row: unknown): row is AttributeRow =>
       isRecord(row) && typeof row["name"] === "string" && typeof row["values"] === "string";
     if (!Array.isArray(rows) || rows.length === 0 || !rows.every(good)) return null;
     return rows.map(({ name, values }) => ({ name, values }));

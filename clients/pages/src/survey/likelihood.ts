@@ -12,7 +12,7 @@ const SLICE = 40;
 const MOST = 4000;
 
 /** Bars that are drawn together. */
-interface Part extends Pick<Examples, "view" | "about"> {
+interface BarGroup extends Pick<Examples, "view" | "about"> {
   readonly bars: readonly Bar[];
 }
 
@@ -20,11 +20,11 @@ interface Part extends Pick<Examples, "view" | "about"> {
 export function likelihood(survey: Survey, payload: Uint8Array, found: Explanation, mine: unknown): HTMLElement {
   const host = el("div", { class: "picture" }, el("p", { class: "quiet" }, "Working it out …"));
   const missing = () => fill(host, el("p", { class: "quiet" }, "The picture cannot be worked out. The report stands."));
-  new Picture(survey, payload, found, mine).into(host).catch(missing);
+  new ReportPicture(survey, payload, found, mine).into(host).catch(missing);
   return host;
 }
 
-class Picture {
+class ReportPicture {
   readonly #measured: Measured;
   readonly #kind: Kind;
 
@@ -58,11 +58,11 @@ class Picture {
   }
 
   /** Bars of single answers; null where they are too many, or take too long. */
-  async #single(): Promise<Part[] | null> {
+  async #single(): Promise<BarGroup[] | null> {
     const examples = this.#kind.examples(this.payload, this.found, this.mine);
     const start = performance.now();
     let slice = start;
-    const parts: Part[] = [];
+    const parts: BarGroup[] = [];
     for (const { view, about, size, own, label, value } of examples) {
       const bars: Bar[] = [];
       for (let i = 0; i < size; i++) {

@@ -17,7 +17,7 @@ const LIKELY = "How likely these very bytes would have been, had somebody answer
 const MISSING = "The survey cannot be had just now, so the picture is missing. The report stands all the same.";
 
 /** What is known of the report that stands. */
-export interface Drawn {
+export interface DrawnReport {
   readonly kept: Answer;
   readonly title: string;
   readonly origin: string;
@@ -33,7 +33,7 @@ export interface Drawn {
 
 /** The whole view; `status` is what tells and changes whether it was sent, `after` what follows of a survey that renews. */
 export function reportView(
-  drawn: Drawn,
+  drawn: DrawnReport,
   status: HTMLElement,
   after: HTMLElement | null,
   details: HTMLElement | null,
@@ -67,7 +67,7 @@ export function reportView(
   );
 }
 
-function stays({ value, survey }: Drawn): HTMLElement {
+function stays({ value, survey }: DrawnReport): HTMLElement {
   const known = value !== null && survey !== null;
   return el(
     "section",
@@ -95,7 +95,7 @@ function edge(): HTMLElement {
   );
 }
 
-function leaves({ kept, explanation, survey }: Drawn): HTMLElement {
+function leaves({ kept, explanation, survey }: DrawnReport): HTMLElement {
   const size = counted(kept.report.length - TAG_BYTES, "byte");
   const query = survey?.seat ? queryText(survey.seat.query) : "";
   const how = survey ? kindOf(survey).drawn(kept.report.subarray(TAG_BYTES)) : "";

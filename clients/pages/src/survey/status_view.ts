@@ -3,15 +3,15 @@ import type { AnswerState } from "../../../js/src/index.js";
 import { el } from "../parts/dom.js";
 
 /** Where sending stands. */
-export type Sending = "asked" | "trying" | "kept" | "sent" | "refused";
+export type SendingState = "asked" | "trying" | "kept" | "sent" | "refused";
 
 /** What the page shows for what the ledger holds, whether the person has said "send it", and whether it is trying. */
-export function sendingOf(state: AnswerState, isReleased: boolean, isTrying: boolean): Sending {
+export function sendingOf(state: AnswerState, isReleased: boolean, isTrying: boolean): SendingState {
   if (state !== "unsent") return state;
   return isTrying ? "trying" : isReleased ? "kept" : "asked";
 }
 
-const TITLES: Readonly<Record<Sending, string>> = {
+const TITLES: Readonly<Record<SendingState, string>> = {
   asked: "Your report is drawn. Nothing has left yet.",
   trying: "Sending …",
   kept: "Not sent yet. It is kept here.",
@@ -19,7 +19,7 @@ const TITLES: Readonly<Record<Sending, string>> = {
   refused: "The service did not take it.",
 };
 
-const TEXTS: Readonly<Record<Sending, string>> = {
+const TEXTS: Readonly<Record<SendingState, string>> = {
   asked:
     "It was drawn once and stays as it is: reloading or answering again draws no other. Whether you send it should " +
     "not depend on what it says.",
@@ -32,11 +32,11 @@ const TEXTS: Readonly<Record<Sending, string>> = {
 };
 
 /** What is said otherwise where the report goes through a relay. */
-const RELAYED_TITLES: Partial<Record<Sending, string>> = {
+const RELAYED_TITLES: Partial<Record<SendingState, string>> = {
   sent: "It is held at the relay.",
 };
 
-const RELAYED_TEXTS: Partial<Record<Sending, string>> = {
+const RELAYED_TEXTS: Partial<Record<SendingState, string>> = {
   kept: "It goes out by itself, the same bytes, as soon as the relay can be reached while this page is open.",
   sent:
     "Thank you. When enough others have come, the relay forwards it with them, and it is counted once. Reloading, a " +
@@ -44,11 +44,11 @@ const RELAYED_TEXTS: Partial<Record<Sending, string>> = {
 };
 
 /** The title of where sending stands, which the page also says aloud when it changes. */
-export const titleOf = (sending: Sending, isRelayed: boolean): string =>
+export const titleOf = (sending: SendingState, isRelayed: boolean): string =>
   (isRelayed ? RELAYED_TITLES[sending] : undefined) ?? TITLES[sending];
 
 /** The heading of a drawn report, with the button that is due. */
-export function statusView(sending: Sending, isRelayed: boolean, problem: string, send: () => void): HTMLElement {
+export function statusView(sending: SendingState, isRelayed: boolean, problem: string, send: () => void): HTMLElement {
   const button = { asked: "Send it", kept: "Try now", trying: null, sent: null, refused: null }[sending];
   return el(
     "section",

@@ -3,13 +3,13 @@ import { MechanismError, SurveyError } from "../../core/errors.js";
 import { isObject, type Json, type JsonObject } from "../../core/json.js";
 
 /** What is known of a mechanism before it is made. */
-interface Kind {
+interface MechanismKind {
   /** Names of its own parameters. */
   readonly parameters: readonly string[];
 }
 
 /** Which of these mechanisms is stated, and its own parameters. */
-export function findMechanism<Found extends Kind>(
+export function findMechanism<Found extends MechanismKind>(
   kinds: ReadonlyMap<unknown, Found>,
   stated: Json | undefined,
   advice = "this client runs no other",

@@ -7,7 +7,7 @@ import { numbersIn } from "./typed.js";
 import { plain } from "./values.js";
 
 /** What is needed of the numbers that can be given. */
-export interface Span {
+export interface NumberSpan {
   readonly low: number;
   readonly high: number;
   readonly unit: string;
@@ -20,18 +20,18 @@ export const quantity = (value: number, unit: string): string =>
 const exact = (value: number): string => String(Number(value.toPrecision(12))).replace(/^-|(?<=e)-/g, "−");
 
 /** A person's number as it is shown to them: one outside with what it counts as. */
-export function numberText(value: number, { low, high, unit }: Span): string {
+export function numberText(value: number, { low, high, unit }: NumberSpan): string {
   const inside = Math.min(Math.max(value, low), high);
   return quantity(value, unit) + (inside === value ? "" : `, which counts as ${quantity(inside, unit)}`);
 }
 
 /** What a number outside counts as; empty for one inside. */
-export function clippedWords(value: number, { low, high, unit }: Span): string {
+export function clippedWords(value: number, { low, high, unit }: NumberSpan): string {
   if (value > high) return `That is above ${quantity(high, unit)}, and will count as ${quantity(high, unit)}.`;
   return value < low ? `That is below ${quantity(low, unit)}, and will count as ${quantity(low, unit)}.` : "";
 }
 
-export function numberField(span: Span, label: string, id: string): Field<number> {
+export function numberField(span: NumberSpan, label: string, id: string): Field<number> {
   const { low, high, unit } = span;
   const field = typedField({
     label,

@@ -6,13 +6,13 @@ import { mapped } from "../fields/typed_field.js";
 import { elseLabel, labelAt, valueAt } from "../fields/values.js";
 import { type Examples, type Kind, viewOf } from "./kind.js";
 
-type Ticked = readonly unknown[];
+type TickedOptions = readonly unknown[];
 
 /** Own options of which a picture shows what would be without them. */
 const MOST_WITHOUT = 6;
 const NOTHING = "nothing ticked";
 
-export function choicesKind({ options, most }: Pick<Choices, "options" | "most">): Kind<Ticked> {
+export function choicesKind({ options, most }: Pick<Choices, "options" | "most">): Kind<TickedOptions> {
   const size = Number(options.size);
   const labels = Array.from({ length: size }, (_, i) => labelAt(options, BigInt(i)));
   const label = (option: unknown) => labelAt(options, options.index(option));
@@ -34,7 +34,7 @@ export function choicesKind({ options, most }: Pick<Choices, "options" | "most">
 }
 
 /** The person's own answer, the same without one of its options each, and the empty one. */
-function around(mine: Ticked | null, label: (option: unknown) => string): Examples<Ticked>[] {
+function around(mine: TickedOptions | null, label: (option: unknown) => string): Examples<TickedOptions>[] {
   const own = mine ?? [];
   const left = own.length < 2 ? [] : own.slice(0, MOST_WITHOUT);
   const answers = [
@@ -55,7 +55,7 @@ function around(mine: Ticked | null, label: (option: unknown) => string): Exampl
 }
 
 /** Answers of one option only. */
-function single(labels: readonly string[], value: (i: number) => unknown): Examples<Ticked>[] {
+function single(labels: readonly string[], value: (i: number) => unknown): Examples<TickedOptions>[] {
   const view = viewOf(labels.length);
   if (view === null) return [];
   const about = "From somebody who ticks one option only:";

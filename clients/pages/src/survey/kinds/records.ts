@@ -3,7 +3,7 @@ import { indexWidth } from "../../../../js/src/core/codecs.js";
 import { type Domain, LabelDomain, RangeDomain, type TextDomain } from "../../../../js/src/domain/domain.js";
 import { NumberGrid } from "../../../../js/src/domain/number.js";
 import { decodeIndex } from "../../../../js/src/mechanisms/laws/law.js";
-import type { Records } from "../../../../js/src/questions/records.js";
+import type { RecordField, Records } from "../../../../js/src/questions/records.js";
 import { count } from "../../parts/format.js";
 import { choices } from "../fields/choices.js";
 import { rangeField, textField } from "../fields/domain_field.js";
@@ -14,18 +14,17 @@ import { mapped, together as inOne } from "../fields/typed_field.js";
 import { labelAt, named, plain, valueAt } from "../fields/values.js";
 import { type Examples, type Kind, NEAREST, viewOf } from "./kind.js";
 
-type Attribute = Records["fields"][number];
-type Values = Attribute[1];
+type NamedField = Records["fields"][number];
 /** The tables of which one is drawn, by the places of their fields. */
-type Drawn = { readonly tables: readonly { readonly places: readonly number[] }[] };
-type Entry = Readonly<Record<string, unknown>>;
+type DrawnTables = { readonly tables: readonly { readonly places: readonly number[] }[] };
+type FilledForm = Readonly<Record<string, unknown>>;
 
 /** Up to so many labels fit into a list that opens; longer ones can be narrowed down. */
 const MOST_SELECTED = 60;
 /** Up to so many whole numbers are listed rather than typed. */
 const FEW_NUMBERS = 12n;
 
-export function recordsKind({ fields, workload }: Pick<Records, "fields" | "workload">, { tables }: Drawn): Kind<Entry> {
+export function recordsKind({ fields, workload }: Pick<Records, "fields" | "workload">, { tables }: DrawnTables): Kind<FilledForm> {
   const names = fields.map(([name]) => name);
   const together = workload.order === 1 ? "" : `, and how any ${workload.order === 2 ? "two" : count(workload.order)} fields go together`;
   const drawn = (payload: Uint8Array) => tables[Number(decodeIndex(payload.subarray(0, numberBytes), tables.length))]!.places;
@@ -59,12 +58,12 @@ function listed(names: readonly string[]): string {
   return [names.slice(0, -1).join(", "), names.at(-1)!].filter(Boolean).join(" and ");
 }
 
-const record = (names: readonly string[], given: readonly unknown[]): Entry =>
+const record = (names: readonly string[], given: readonly unknown[]): FilledForm =>
   Object.fromEntries(names.map((name, i) => [name, given[i]]));
 
-const isGrid = (values: Values): values is NumberGrid => values instanceof NumberGrid;
+const isGrid = (values: RecordField): values is NumberGrid => values instanceof NumberGrid;
 
-function fieldOf(values: Values, label: string, id: string): Field<unknown> {
+function fieldOf(values: RecordField, label: string, id: string): Field<unknown> {
   if (isGrid(values)) return numberField(values, label, id);
   if (values instanceof LabelDomain) {
     const names = values.names.map((name) => plain(String(name)));
@@ -80,29 +79,29 @@ function fieldOf(values: Values, label: string, id: string): Field<unknown> {
 }
 
 /** What a record says of these fields. */
-const textOf = (fields: readonly Attribute[], value: Entry): string =>
+const textOf = (fields: readonly NamedField[], value: FilledForm): string =>
   fields.map(([name, values]) => `${named(name)}: ${fieldText(values, value[name])}`).join(" · ");
 
-function fieldText(values: Values, value: unknown): string {
+function fieldText(values: RecordField, value: unknown): string {
   if (!isGrid(values)) return labelAt(values, values.index(value));
   return numberText(value as number, values);
 }
 
-const sizeOf = (values: Values): bigint => (isGrid(values) ? BigInt(values.points) : values.size);
+const sizeOf = (values: RecordField): bigint => (isGrid(values) ? BigInt(values.points) : values.size);
 
 /** The value of that number; of a number's grid the point. */
-const valueOf = (values: Values, index: bigint): unknown =>
+const valueOf = (values: RecordField, index: bigint): unknown =>
   isGrid(values) ? values.low + (Number(index) / (values.points - 1)) * (values.high - values.low) : valueAt(values, index);
 
 /** The cells of the table that was drawn, each as a record: of the other fields any values do, for they do not count. */
-function cells(attributes: readonly Attribute[], drawn: readonly number[], mine: Entry | null): Examples<Entry>[] {
+function cells(attributes: readonly NamedField[], drawn: readonly number[], mine: FilledForm | null): Examples<FilledForm>[] {
   const fields = drawn.map((at) => attributes[at]!);
   const size = fields.reduce((product, [, values]) => product * sizeOf(values), 1n);
   const view = viewOf(size);
   if (view === null) return [];
   const any = () => record(attributes.map(([name]) => name), attributes.map(([, values]) => valueOf(values, 0n)));
   const base = mine ?? any();
-  const value = (i: number): Entry => {
+  const value = (i: number): FilledForm => {
     const cell: Record<string, unknown> = { ...base };
     let rest = BigInt(i);
     for (const [name, values] of [...fields].reverse()) {
@@ -120,7 +119,7 @@ function cells(attributes: readonly Attribute[], drawn: readonly number[], mine:
 }
 
 /** The cell that a record lies in; null where a number of it lies between two points. */
-function ownCell(fields: readonly Attribute[], mine: Entry): number | null {
+function ownCell(fields: readonly NamedField[], mine: FilledForm): number | null {
   if (fields.some(([, values]) => isGrid(values))) return null;
   return Number(
     fields.reduce((index, [name, values]) => index * sizeOf(values) + (values as Domain).index(mine[name]), 0n),

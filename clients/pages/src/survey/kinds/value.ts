@@ -33,11 +33,10 @@ function learnt(survey: Asked): string {
     return `${rounds} will be put to it${lot}. The collector learns roughly how everybody together answers.`;
   }
   const { question, statement } = survey;
-  if (question.kind === "vector") return "The collector learns roughly the average over everybody, and not who gave what.";
-  if (question.kind === "queries") {
-    const { workload } = statement.question as { workload: unknown };
-    return `Of everybody together the collector learns, roughly, ${ofWorkload(workload)}.`;
-  }
+  if (question.domain === null) return "The collector learns roughly the average over everybody, and not who gave what.";
+  const { asked_as: plain, ...own } = statement.question as { workload?: unknown; asked_as?: { workload?: unknown } };
+  const { workload } = plain ?? own;
+  if (workload !== undefined) return `Of everybody together the collector learns, roughly, ${ofWorkload(workload)}.`;
   return "The collector learns about how many people give each answer, and not who gave which.";
 }
 

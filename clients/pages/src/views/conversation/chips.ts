@@ -1,7 +1,7 @@
 /** The survey's attributes and their values as buttons that write them into a question. */
 import { el, fill } from "../../parts/dom.js";
 import { count } from "../../parts/format.js";
-import { insertion, spread, type Attribute } from "./words.js";
+import { insertion, spread, type PanelAttribute } from "./words.js";
 
 /** Most values of one attribute that stand there at once. */
 const VALUES_SHOWN = 8;
@@ -10,14 +10,14 @@ const VALUES_LISTED = 200;
 
 /** Buttons for every attribute; `asChoice` says whether one for an attribute writes a whole choice, which `whole` takes. */
 export function chips(
-  attributes: Attribute[],
+  attributes: PanelAttribute[],
   field: HTMLTextAreaElement,
   asChoice: () => boolean,
   whole: (query: string, labels: string[]) => void,
 ): HTMLElement {
   return el("ul", { class: "palette" }, ...attributes.map((attribute) => row(attribute)));
 
-  function row(attribute: Attribute): HTMLLIElement {
+  function row(attribute: PanelAttribute): HTMLLIElement {
     const name = el("button", { type: "button", class: "chip name", onclick: () => pressed(attribute) }, attribute.name);
     const values = el("span", { class: "values" });
     const list = (most: number): void => {
@@ -39,14 +39,14 @@ export function chips(
     return el("li", {}, name, values);
   }
 
-  function pressed(attribute: Attribute): void {
+  function pressed(attribute: PanelAttribute): void {
     const over = asChoice() ? spread(attribute) : null;
     if (over === null) return write(attribute);
     whole(over.query, over.labels);
     field.focus();
   }
 
-  function write(attribute: Attribute, value?: string | number): void {
+  function write(attribute: PanelAttribute, value?: string | number): void {
     const at = document.activeElement === field || field.selectionStart > 0 ? field.selectionStart : field.value.length;
     const text = insertion(field.value.slice(0, at), attribute, value);
     field.setRangeText(text, at, Math.max(at, field.selectionEnd), "end");

@@ -13,7 +13,7 @@ import { placeOf } from "./tokens.js";
 import { attributesOf, examples } from "./words.js";
 
 /** How the survey stands, as far as the next question is concerned. */
-export interface Standing {
+export interface PanelStanding {
   /** The number of the next round, and of all. */
   next: number;
   rounds: number;
@@ -25,7 +25,7 @@ export interface Standing {
 
 export interface Composer {
   host: HTMLElement;
-  update(standing: Standing): void;
+  update(standing: PanelStanding): void;
   focus(): void;
 }
 
@@ -77,7 +77,7 @@ export function composer(id: string, survey: PanelStatement, submit: (draft: Que
     el("p", { class: "deeds" }, check),
     draftHost,
   );
-  let standing: Standing = { next: 1, rounds: survey.panel.rounds, open: null, short: false };
+  let standing: PanelStanding = { next: 1, rounds: survey.panel.rounds, open: null, short: false };
   let asked = 0;
   let shown: QuestionAnswer | null = null;
   let submitting = false;

@@ -6,17 +6,17 @@ import { follow } from "../../parts/live.js";
 import { inWords } from "../../parts/trouble.js";
 import { answerLine } from "./answer.js";
 import { composer, type Composer } from "./composer.js";
-import { conversationOf, type Told } from "./export.js";
+import { conversationOf, type AnsweredRound } from "./export.js";
 import { head } from "./head.js";
 import type { Reading } from "./reading.js";
 import { roundView, type RoundView, type Surroundings } from "./round.js";
 import { closeRound, openRound, overtaken, pictureOf, roundsOf, statementOf, type PanelStatement } from "./rounds.js";
 import { summary } from "./summary.js";
 import { endView } from "../shared/end.js";
-import type { Context } from "../../parts/session.js";
+import type { ViewContext } from "../../parts/session.js";
 
 /** Shows the conversation of the survey that `status` is of. */
-export async function showConversation(page: HTMLElement, context: Context, status: Status): Promise<void> {
+export async function showConversation(page: HTMLElement, context: ViewContext, status: Status): Promise<void> {
   const mayAsk = context.session.scopes.some((scope) => scope === "ask" || scope === "admin");
   const top = head(status, () => void save());
   const trouble = el("p", { class: "trouble", role: "status", hidden: true });
@@ -132,7 +132,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
   }
 
   async function save(): Promise<void> {
-    const told: Told[] = [];
+    const told: AnsweredRound[] = [];
     for (const info of rounds) {
       const known = answers.get(info.id)?.picture ?? (await pictureOf(info.id).catch(() => null));
       told.push({ info, picture: known });

@@ -2,13 +2,13 @@
 import type { Picture, RoundStatus, Status } from "../../parts/api_types.js";
 
 /** One round with its answer; null where there is none. */
-export interface Told {
+export interface AnsweredRound {
   info: RoundStatus;
   picture: Picture | null;
 }
 
 /** Plain values, in the words of the collector's own answers. */
-export function conversationOf(status: Status, rounds: Told[]): Record<string, unknown> {
+export function conversationOf(status: Status, rounds: AnsweredRound[]): Record<string, unknown> {
   return {
     survey: status.id,
     title: status.title,

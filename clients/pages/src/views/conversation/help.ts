@@ -1,7 +1,7 @@
 /** How a question is written, in a few lines, with examples made of the survey's own attributes. */
 import { el } from "../../parts/dom.js";
 import { queryText } from "./query.js";
-import { examples, type Attribute } from "./words.js";
+import { examples, type PanelAttribute } from "./words.js";
 
 const LINES: [string, string][] = [
   ["age < 30", "compare: < <= > >= == !="],
@@ -13,7 +13,7 @@ const LINES: [string, string][] = [
   ["find(country, ('FR', 'DE'))", "for a choice: the place in the list, from 0"],
 ];
 
-export function help(attributes: Attribute[], radius: number, take: (text: string) => void): HTMLElement {
+export function help(attributes: PanelAttribute[], radius: number, take: (text: string) => void): HTMLElement {
   const begun = examples(attributes, radius).map((text) =>
     el("li", {}, el("button", { type: "button", class: "chip example", onclick: () => take(text) }, queryText(text))),
   );

@@ -2,7 +2,7 @@
 import type { Picture } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, figure, percent } from "../../parts/format.js";
-import { shownAnswer, type Reading, type Shown } from "./reading.js";
+import { shownAnswer, type Reading, type ShownAnswer } from "./reading.js";
 
 /** A picture that goes on with new numbers. */
 export interface SmallPicture {
@@ -55,12 +55,12 @@ function between(reading: Reading): SmallPicture {
 }
 
 /** "95 % interval 20.2 % to 24.5 %". */
-export function intervalText(shown: Shown, level: number, text: (value: number) => string): string {
+export function intervalText(shown: ShownAnswer, level: number, text: (value: number) => string): string {
   if (shown.low === null || shown.high === null) return "no interval is known";
   return `${percent(level)} interval ${text(shown.low)} to ${text(shown.high)}`;
 }
 
-interface Row {
+interface ChoiceRow {
   row: HTMLTableRowElement;
   label: HTMLElement;
   amount: HTMLElement;
@@ -76,7 +76,7 @@ function choices(names: string[]): SmallPicture {
   const heads = ["choice", "", "share", "interval"].map((head) => el("th", { scope: "col" }, head));
   const top = el("thead", { class: "visually-hidden" }, el("tr", {}, ...heads));
   const table = el("table", { class: "choices figures" }, caption, top, body);
-  const rows: Row[] = [];
+  const rows: ChoiceRow[] = [];
   let all = false;
   let last: Picture | null = null;
   const more = el("button", { class: "plain small", type: "button", onclick: () => showAll() });
@@ -113,7 +113,7 @@ function choices(names: string[]): SmallPicture {
   return { host, update };
 }
 
-function addRow(body: HTMLElement): Row {
+function addRow(body: HTMLElement): ChoiceRow {
   const [label, amount, band] = [el("th", { scope: "row" }), el("span", { class: "amount" }), el("span", { class: "band" })];
   const [value, interval] = [el("td", { class: "value" }), el("td", { class: "interval quiet" })];
   const bar = el("td", { class: "bar", "aria-hidden": "true" }, el("span", { class: "track" }, amount, band));

@@ -2,12 +2,12 @@
 import { figure, percent } from "../../parts/format.js";
 
 /** A query as it travels: constants, or an array of an operation's name and its arguments. */
-export type Tree = number | string | boolean | Tree[];
+export type QueryTree = number | string | boolean | QueryTree[];
 
 /** What of a round's statement matters here: shares of choices, or the mean of a number. */
 export interface RoundStatement {
-  question: { kind: string };
-  seat: { query: Tree; panel: { panel: { radius: number } } };
+  question: { kind: string; domain?: unknown };
+  seat: { query: QueryTree; panel: { panel: { radius: number } } };
 }
 
 /** How to read the numbers that an estimate gives. */
@@ -28,14 +28,14 @@ const TRUTHS = new Set(["<", "<=", ">", ">=", "==", "!=", "and", "or", "not", "i
 const same = (value: number): number => value;
 
 /** Whether a query gives true or false, whoever is asked. */
-export function isTruth(tree: Tree): boolean {
+export function isTruth(tree: QueryTree): boolean {
   if (typeof tree === "boolean") return true;
   if (!Array.isArray(tree)) return false;
   return TRUTHS.has(String(tree[0])) || (tree[0] === "if" && isTruth(tree[2]!) && isTruth(tree[3]!));
 }
 
 /** Whether a round asks for shares of choices, not for the mean of a number. */
-export const asksChoice = ({ question }: RoundStatement): boolean => question.kind === "shares";
+export const asksChoice = ({ question }: RoundStatement): boolean => "domain" in question;
 
 /**
  * How to read a round's answer.
@@ -59,14 +59,14 @@ export function readingOf(round: RoundStatement): Reading {
 }
 
 /** An answer and its interval as they are shown; low and high change places where the reading turns them. */
-export interface Shown {
+export interface ShownAnswer {
   value: number;
   low: number | null;
   high: number | null;
 }
 
 /** One estimated answer as it is shown. */
-export function shownAnswer(reading: Reading, value: number, low: number | null, high: number | null): Shown {
+export function shownAnswer(reading: Reading, value: number, low: number | null, high: number | null): ShownAnswer {
   const ends = [low, high].map((end) => (end === null ? null : reading.shown(end)));
   const [a, b] = [ends[0] ?? null, ends[1] ?? null];
   const turned = a !== null && b !== null && a > b;
@@ -74,7 +74,7 @@ export function shownAnswer(reading: Reading, value: number, low: number | null,
 }
 
 /** The same condition asked as the whole radius or its negative, which halves the error; null where it is no condition. */
-export function asWholeRadius(text: string, tree: Tree, radius: number): string | null {
+export function asWholeRadius(text: string, tree: QueryTree, radius: number): string | null {
   if (!isTruth(tree)) return null;
   return `${radius} if ${Array.isArray(tree) && tree[0] === "if" ? `(${text})` : text} else -${radius}`;
 }

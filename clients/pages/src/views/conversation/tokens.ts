@@ -34,10 +34,10 @@ export function tokens(text: string): Token[] {
 }
 
 /** What stands before the cursor asks for next: a whole condition, a value to compare with, or something to join them. */
-export type Wanted = "condition" | "value" | "joint";
+export type NextToken = "condition" | "value" | "joint";
 
 /** What may follow a text, and the attribute that was named last, if nothing stands after it. */
-export function wanted(before: string): { wants: Wanted; name: string | null } {
+export function wanted(before: string): { wants: NextToken; name: string | null } {
   const last = tokens(before).filter((token) => token.kind !== "space").at(-1);
   if (last === undefined) return { wants: "condition", name: null };
   if (last.kind === "name") return { wants: "joint", name: last.text };

@@ -3,7 +3,7 @@ import { counted } from "../../parts/format.js";
 import { wanted } from "./tokens.js";
 
 /** An attribute of the people who are asked. */
-export interface Attribute {
+export interface PanelAttribute {
   name: string;
   /** The values, where they are listed. */
   labels: (string | number)[] | null;
@@ -13,7 +13,7 @@ export interface Attribute {
   about: string;
 }
 
-type Stated = Record<string, any>;
+type StatedDomain = Record<string, any>;
 
 const KEYWORDS = new Set(
   ("False None True and as assert async await break class continue def del elif else except finally for from global if " +
@@ -21,12 +21,12 @@ const KEYWORDS = new Set(
 );
 
 /** The attributes of a domain's statement; one without attributes has the single one `value`. */
-export function attributesOf(domain: Stated): Attribute[] {
+export function attributesOf(domain: StatedDomain): PanelAttribute[] {
   const listed = Array.isArray(domain["attributes"]) ? domain["attributes"] : [{ name: "value", domain }];
-  return listed.map((one: Stated) => attribute(String(one["name"]), one["domain"] as Stated));
+  return listed.map((one: StatedDomain) => attribute(String(one["name"]), one["domain"] as StatedDomain));
 }
 
-function attribute(name: string, domain: Stated): Attribute {
+function attribute(name: string, domain: StatedDomain): PanelAttribute {
   if (Array.isArray(domain["labels"])) {
     return { name, labels: domain["labels"], range: null, about: counted(domain["labels"].length, "value") };
   }
@@ -57,7 +57,7 @@ export function literal(value: string | number): string {
 }
 
 /** What a chip puts behind the text that stands before the cursor: the attribute, or it with a value. */
-export function insertion(before: string, attribute: Attribute, value?: string | number): string {
+export function insertion(before: string, attribute: PanelAttribute, value?: string | number): string {
   const { wants, name } = wanted(before);
   const space = before === "" || /[\s([{]$/u.test(before) ? "" : " ";
   const own = named(attribute.name);
@@ -68,7 +68,7 @@ export function insertion(before: string, attribute: Attribute, value?: string |
 }
 
 /** Conditions to begin with, made of the survey's own attributes. */
-export function examples(attributes: Attribute[], radius: number): string[] {
+export function examples(attributes: PanelAttribute[], radius: number): string[] {
   const listed = attributes.find((one) => one.labels !== null && one.labels.length > 1);
   const ranged = attributes.find((one) => one.range !== null && one.range.size > 3);
   const found: string[] = [];
@@ -93,7 +93,7 @@ export function examples(attributes: Attribute[], radius: number): string[] {
 const MOST_LISTED = 24;
 
 /** How people are spread over one attribute, as a choice: the query and what its numbers are called. */
-export function spread(attribute: Attribute): { query: string; labels: string[] } | null {
+export function spread(attribute: PanelAttribute): { query: string; labels: string[] } | null {
   const own = named(attribute.name);
   const { labels, range } = attribute;
   if (labels !== null) {
@@ -115,6 +115,6 @@ export function spread(attribute: Attribute): { query: string; labels: string[] 
   };
 }
 
-function middle({ range }: Attribute): number {
+function middle({ range }: PanelAttribute): number {
   return Math.round(range!.start + (range!.step * range!.size) / 2);
 }

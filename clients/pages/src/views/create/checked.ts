@@ -4,7 +4,8 @@ import { el, fill } from "../../parts/dom.js";
 import { counted } from "../../parts/format.js";
 import { guaranteesList } from "../../parts/guarantees.js";
 import { sentence } from "../../parts/trouble.js";
-import { accuracyWords, type Measure } from "../../questions/accuracy.js";
+import { accuracyWords } from "../../questions/accuracy.js";
+import { type Measure } from "../../questions/kinds.js";
 
 /** Longest JSON that is shown. */
 const SHOWN = 20_000;

@@ -8,13 +8,13 @@ import { epsilonControls } from "./epsilon.js";
 import { liveGuarantees } from "./live_guarantees.js";
 import { relayFields } from "./relay_fields.js";
 import { publish } from "./publishing.js";
-import { kindName, kindPicture } from "../shared/kinds.js";
-import { allows, type Context } from "../../parts/session.js";
+import { kindName, kindPicture } from "../../questions/kinds.js";
+import { allows, type ViewContext } from "../../parts/session.js";
 import { ask, Refusal } from "../../parts/api.js";
 import { el, fill } from "../../parts/dom.js";
 import { recall, remember } from "../../parts/keep.js";
 import { inWords, onceInWords, sentence } from "../../parts/trouble.js";
-import { measureOf, type Measure } from "../../questions/accuracy.js";
+import { measureOf, type Measure } from "../../questions/kinds.js";
 import { askDeclared, isPanel, questionOf } from "../../questions/declared.js";
 import { Fields, radios } from "../../questions/fields.js";
 import { parameterFields } from "../../questions/parameter_fields.js";
@@ -23,7 +23,7 @@ import type { Faults } from "../../questions/typed.js";
 const KEPT = "new-survey";
 const NOT_YET = "Nothing is published yet.";
 
-export async function showCreate(page: HTMLElement, { session }: Context): Promise<void> {
+export async function showCreate(page: HTMLElement, { session }: ViewContext): Promise<void> {
   if (!allows(session, "publish")) return explain(page);
   const declared = await askDeclared();
   const filled = location.search === "" ? filledFrom(recall("sessionStorage", KEPT)) : takeAddress(declared);

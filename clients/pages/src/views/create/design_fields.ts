@@ -4,7 +4,7 @@ import { el } from "../../parts/dom.js";
 import { count } from "../../parts/format.js";
 import { isPanel } from "../../questions/declared.js";
 import type { Fields } from "../../questions/fields.js";
-import type { Filled, Line } from "./draft.js";
+import type { Filled, FormLine } from "./draft.js";
 
 /** The fields that go with a question. */
 export function designFields(
@@ -14,18 +14,18 @@ export function designFields(
   filled: Filled,
   changed: () => void,
 ): HTMLElement[] {
-  const set = (name: Line) => (event: Event) => {
+  const set = (name: FormLine) => (event: Event) => {
     filled[name] = (event.target as HTMLInputElement | HTMLSelectElement).value;
     changed();
   };
-  const line = (name: Line, label: string, help: string, inputmode = "numeric"): HTMLElement =>
+  const line = (name: FormLine, label: string, help: string, inputmode = "numeric"): HTMLElement =>
     fields.field(
       name,
       label,
       el("input", { type: "text", inputmode, autocomplete: "off", class: "figures", value: filled[name], oninput: set(name) }),
       help,
     );
-  const choice = (name: Line, label: string, options: [string, string][]): HTMLElement => {
+  const choice = (name: FormLine, label: string, options: [string, string][]): HTMLElement => {
     if (!options.some(([value]) => value === filled[name])) filled[name] = "";
     const made = options.map(([value, text]) => el("option", { value, selected: value === filled[name] }, text));
     return fields.field(name, label, el("select", { onchange: set(name) }, ...made));

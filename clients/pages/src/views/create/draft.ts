@@ -28,14 +28,14 @@ export interface Filled extends Relayed {
 }
 
 /** Lines and choices besides the kind and its parameters. */
-export type Line = Exclude<keyof Filled, "kind" | "typed">;
+export type FormLine = Exclude<keyof Filled, "kind" | "typed">;
 
 /** People read the values' names, so the form begins with them. */
 export const PREFERRED: ParameterKind = "labels";
 
 const EPSILON_ALLOWED = `Epsilon is a number from ${figure(MIN_EPSILON)} to ${MAX_EPSILON}; 1 is a good beginning.`;
 
-const BLANK_LINES: Record<Line, string> = {
+const BLANK_LINES: Record<FormLine, string> = {
   title: "",
   epsilon: "1",
   strategy: "",
@@ -52,7 +52,7 @@ const BLANK_LINES: Record<Line, string> = {
   "relay.delta": "",
 };
 
-const LINES = Object.keys(BLANK_LINES) as Line[];
+const LINES = Object.keys(BLANK_LINES) as FormLine[];
 
 export const blank = (): Filled => ({ kind: "", typed: nothingTyped(), ...BLANK_LINES });
 
@@ -80,14 +80,14 @@ export function filledFromAddress(query: URLSearchParams, parameters: readonly P
 }
 
 /** What `POST /v1/drafts` takes. */
-export type Draft = Record<string, unknown> & { kind: string; epsilon: number; parameters: Record<string, Value> };
+export type SurveyDraft = Record<string, unknown> & { kind: string; epsilon: number; parameters: Record<string, Value> };
 
 /** The draft, or everything that is wrong; what only the collector can know, it says itself. */
 export function draftOf(
   filled: Filled,
   question: QuestionEntry,
   calendar: readonly ParameterEntry[],
-): { draft: Draft; minimum: number | null } | { faults: Faults } {
+): { draft: SurveyDraft; minimum: number | null } | { faults: Faults } {
   const faults: Faults = new Map();
   const title = filled.title.trim();
   if (title === "") faults.set("title", "Say what people are asked; they read it before they answer.");
@@ -122,7 +122,7 @@ function designOf(filled: Filled, faults: Faults): Record<string, unknown> {
 }
 
 /** A whole number, or undefined where nothing was typed. */
-function whole(filled: Filled, name: Line, faults: Faults): number | undefined {
+function whole(filled: Filled, name: FormLine, faults: Faults): number | undefined {
   if (filled[name].trim() === "") return undefined;
   const found = wholeNumber(filled[name]);
   if (found === null || found < 1) faults.set(name, "A whole number, 1 or more, or nothing for the collector's own.");

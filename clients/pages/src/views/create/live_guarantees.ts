@@ -4,10 +4,10 @@ import { ask } from "../../parts/api.js";
 import { el, fill } from "../../parts/dom.js";
 import { guaranteesList } from "../../parts/guarantees.js";
 import { Refetch } from "../../parts/refetch.js";
-import type { Draft } from "./draft.js";
+import type { SurveyDraft } from "./draft.js";
 
 /** Their place, and what to call when the form has changed; `draft` gives null while there is nothing to tell. */
-export function liveGuarantees(draft: () => Draft | null): { element: HTMLElement; changed: () => void } {
+export function liveGuarantees(draft: () => SurveyDraft | null): { element: HTMLElement; changed: () => void } {
   const element = el("div", { class: "live-guarantees", "aria-live": "polite" });
   const show = (central: CentralGuarantee | null): void => fill(element, central && guaranteesList(central));
   const told = new Refetch<CentralGuarantee | null>(

@@ -13,7 +13,7 @@ export interface Relayed {
   "relay.delta": string;
 }
 
-type Line = Exclude<keyof Relayed, "relays">;
+type RelayLine = Exclude<keyof Relayed, "relays">;
 
 const NOTE =
   "The relay sees addresses and no answers; this collector gets answers, shuffled, and no addresses. Somebody else must " +
@@ -21,7 +21,7 @@ const NOTE =
 
 /** The choice, and the relay's fields where there is one. */
 export function relayFields(fields: Fields, filled: Relayed, changed: () => void): HTMLElement {
-  const line = (name: Line, label: string, help: string, given: { inputmode: string; placeholder?: string }): HTMLElement => {
+  const line = (name: RelayLine, label: string, help: string, given: { inputmode: string; placeholder?: string }): HTMLElement => {
     const typed = (event: Event): void => {
       filled[name] = (event.target as HTMLInputElement).value;
       changed();

@@ -1,7 +1,7 @@
 /** The planner's controls: what is asked, and epsilon, people and error, of which all but one are given. */
 import type { Planned, Questions } from "../../parts/api_types.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/core/limits.js";
-import { kindName } from "../shared/kinds.js";
+import { kindName } from "../../questions/kinds.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, figure, setting } from "../../parts/format.js";
 import { isPanel, questionOf } from "../../questions/declared.js";

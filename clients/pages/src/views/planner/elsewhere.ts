@@ -1,7 +1,8 @@
 /** The same plan on the command line and in Python. */
 import type { ParameterEntry } from "../../parts/api_types.js";
 import { isPanel } from "../../questions/declared.js";
-import { isSpan, type Range, type Values } from "../../questions/answers.js";
+import { isSpan, type Range, type AttributeValues } from "../../questions/answers.js";
+import { factsOf } from "../../questions/kinds.js";
 import { readParameters, type Value } from "../../questions/typed.js";
 import { criterionOf, given, numbersOf, periodsOf, roundsOf, type PlanState } from "./state.js";
 
@@ -33,16 +34,13 @@ function commandValue(value: Value): string {
 const isRange = (value: object): value is Range =>
   "start" in value && "stop" in value && typeof value.start === "number";
 
-function listed(values: Values): string {
+function listed(values: AttributeValues): string {
   if (Array.isArray(values)) return values.join(",");
   if (!isSpan(values)) return `${values.start}..${values.stop}`;
   return `number:${values.low}..${values.high}${values.unit ? `:${values.unit}` : ""}`;
 }
 
 const shellWord = (text: string): string => (/^[\w:=,.+-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-
-/** Kinds whose parameters are arguments of `sv.plan` itself. */
-const KEYWORDS = new Set(["shares", "queries", "vector"]);
 
 export function pythonLines(state: PlanState): string {
   const numbers = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state) }).map(([name, value]) => `${name}=${pythonNumber(value)}`);
@@ -55,7 +53,7 @@ export function pythonLines(state: PlanState): string {
   const call = [...asked, ...numbers, ...criterion].join(", ");
   if (isPanel(state.question)) return `from sottovoce.planning.panel import plan_panel\nplan_panel(${call})`;
   const parse = call.includes("parse_workload(") ? "from sottovoce.workloads import parse_workload\n" : "";
-  if (!KEYWORDS.has(state.question.kind)) {
+  if (!factsOf(state.question.kind).isPlain) {
     const question = `make_question(${[JSON.stringify(state.question.kind), ...asked].join(", ")})`;
     const made = "from sottovoce.questions.registry import make_question\n";
     return `import sottovoce as sv\n${made}sv.plan(${[question, ...numbers, ...criterion].join(", ")})`;

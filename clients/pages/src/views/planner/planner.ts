@@ -1,6 +1,6 @@
 /** The planner: move people, epsilon or error, and see at once what the others must be and why. */
 import type { Planned } from "../../parts/api_types.js";
-import { allows, type Context } from "../../parts/session.js";
+import { allows, type ViewContext } from "../../parts/session.js";
 import { ask, Refusal, Unreachable } from "../../parts/api.js";
 import { el, fill } from "../../parts/dom.js";
 import { inWords } from "../../parts/trouble.js";
@@ -20,7 +20,7 @@ const TRY_AGAIN = 3_000;
 const MARKED = "Nothing can be worked out before what is marked has been put right.";
 
 /** Shows the planner, set as the page's address says. */
-export async function showPlanner(page: HTMLElement, { session }: Context): Promise<void> {
+export async function showPlanner(page: HTMLElement, { session }: ViewContext): Promise<void> {
   const declared = await askDeclared();
   const state = stateOf(location.search, declared);
   const shown = result(allows(session, "publish"));

@@ -2,7 +2,7 @@
 import type { ParameterEntry, QuestionEntry, Questions } from "../../parts/api_types.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/core/limits.js";
 import { isPanel, questionOf, type ParameterKind } from "../../questions/declared.js";
-import { measureOf, type Measure } from "../../questions/accuracy.js";
+import { factsOf, measureOf, type Measure } from "../../questions/kinds.js";
 import { fromAddress, givenOf, readParameters, toAddress, type Faults, type Typed, type Value } from "../../questions/typed.js";
 
 /** Rounds can be worked out for a panel only. */
@@ -49,13 +49,10 @@ export const errorName = ({ question, criterion }: PlanState): ErrorName => (isP
 /** Whether it is asked in every period; a panel never is. */
 export const isTracking = ({ question, repeats }: PlanState): boolean => repeats !== "once" && !isPanel(question);
 
-/** Whether words are asked for, which a plan can be made to find. */
-export const isOfWords = ({ question }: PlanState): boolean => question.kind === "words";
-
 /** The errors that a plan can be made by. */
 export const criteriaOf = (state: PlanState): Criterion[] => [
   "margin",
-  isOfWords(state) ? "share" : "l2",
+  factsOf(state.question.kind).isOpen ? "share" : "l2",
   ...(isTracking(state) ? (["change"] as const) : []),
 ];
 

@@ -2,7 +2,8 @@
 import type { Planned, PlannedOption } from "../../parts/api_types.js";
 import { atMost, times } from "../../parts/at_most.js";
 import { count, counted, figure, percent, setting } from "../../parts/format.js";
-import { accuracyWords, marginWords, type Measure } from "../../questions/accuracy.js";
+import { accuracyWords, marginWords } from "../../questions/accuracy.js";
+import { type Measure } from "../../questions/kinds.js";
 import type { ErrorName, PlanState } from "./state.js";
 
 const long = new Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long", maximumFractionDigits: 1 });

@@ -1,6 +1,6 @@
 /** What stands above an estimate: what the survey is, how it stands, and its count as it grows. */
 import type { Status } from "../../parts/api_types.js";
-import { kindName } from "./kinds.js";
+import { kindName } from "../../questions/kinds.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
 import { promisedBoth } from "../../parts/guarantees.js";

@@ -1,6 +1,6 @@
 /** Which of many pictures is looked at: the first few, or one by its name. */
 import { el, fill } from "../../parts/dom.js";
-import { titleOf, type Panel } from "./picture.js";
+import { titleOf, type PicturePanel } from "./picture.js";
 
 /** Up to so many pictures stand below each other. */
 export const AT_ONCE = 6;
@@ -8,9 +8,9 @@ export const AT_ONCE = 6;
 export interface Chooser {
   element: HTMLElement;
   /** The pictures to draw out of these; at most so many where none is chosen. */
-  shown(panels: Panel[], most: number): Panel[];
+  shown(panels: PicturePanel[], most: number): PicturePanel[];
   /** How many are left to be shown by a button. */
-  left(panels: Panel[], most: number): number;
+  left(panels: PicturePanel[], most: number): number;
 }
 
 /** `onChoose` is called when another one is chosen. */
@@ -19,7 +19,7 @@ export function chooserOf(onChoose: () => void): Chooser {
   const element = el("p", { class: "choose-picture", hidden: true }, el("label", { for: select.id }, "Picture"), select);
   let names = "";
 
-  function offer(panels: Panel[]): void {
+  function offer(panels: PicturePanel[]): void {
     const titles = panels.map(titleOf);
     element.hidden = panels.length <= AT_ONCE;
     if (titles.join("\n") === names) return;

@@ -8,13 +8,14 @@ import type { Chart } from "../../charts/stage.js";
 import { captioned, captionOf, fileName, saveSvg } from "../../charts/svg_export.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
-import { drawn, panelsOf, titleOf, type Choice, type Drawn, type Panel } from "./picture.js";
+import { drawn, panelsOf, titleOf, type Choice, type DrawnChart, type PicturePanel } from "./picture.js";
 import { figuresView } from "./figures.js";
 import { AT_ONCE, chooserOf } from "./chooser.js";
 import { switchOf } from "../shared/switch.js";
+import { factsOf } from "../../questions/kinds.js";
 import { listWords } from "./words_told.js";
 
-interface Shown {
+interface ShownPanel {
   note: HTMLElement;
   chart: Chart<never>;
   section: HTMLElement;
@@ -32,7 +33,7 @@ export function estimateView(onLevel: () => void): EstimateView {
   let picture: Picture | null = null;
   let shape = "";
   let most = AT_ONCE;
-  let charts: Shown[] = [];
+  let charts: ShownPanel[] = [];
 
   const order = switchOf("Order", { value: "By size", domain: "As listed" }, choice.order, (order) => {
     choice.order = order;
@@ -71,10 +72,10 @@ export function estimateView(onLevel: () => void): EstimateView {
     const all = panelsOf(picture);
     const found = chooser.shown(all, most);
     const next = JSON.stringify(found.map((panel) => shapeOf(panel)));
-    if (next === shape) charts.forEach(({ chart }, at) => chart.update(drawn(picture as Picture, found[at] as Panel, choice).spec as never));
+    if (next === shape) charts.forEach(({ chart }, at) => chart.update(drawn(picture as Picture, found[at] as PicturePanel, choice).spec as never));
     else rebuild(found, picture);
     shape = next;
-    charts.forEach(({ note }, at) => fill(note, noteOf(found[at] as Panel)));
+    charts.forEach(({ note }, at) => fill(note, noteOf(found[at] as PicturePanel)));
     order.hidden = !found.some(({ view }) => view === "bars");
     const left = chooser.left(all, most);
     rest.hidden = left === 0;
@@ -84,7 +85,7 @@ export function estimateView(onLevel: () => void): EstimateView {
     fill(said, summary(picture));
   }
 
-  function rebuild(found: Panel[], now: Picture): void {
+  function rebuild(found: PicturePanel[], now: Picture): void {
     for (const { chart } of charts) chart.destroy();
     const made = found.map((panel) => section(panel, now));
     fill(panels, ...made.map(({ section }) => section));
@@ -92,7 +93,7 @@ export function estimateView(onLevel: () => void): EstimateView {
     charts = made.map(({ section, host, note, panel }) => ({ section, note, chart: chartOf(host, drawn(now, panel, choice)) }));
   }
 
-  function section(panel: Panel, { title }: Picture): { section: HTMLElement; host: HTMLElement; note: HTMLElement; panel: Panel } {
+  function section(panel: PicturePanel, { title }: Picture): { section: HTMLElement; host: HTMLElement; note: HTMLElement; panel: PicturePanel } {
     const [host, note] = [el("div"), el("p", { class: "quiet panel-note" })];
     const save = el("button", { type: "button", class: "plain small", "aria-label": `Save as SVG: ${panel.title}`, onclick: () => saved() }, "SVG");
     const name = panel.view === "words" && !panel.certain ? "panel doubtful" : "panel";
@@ -111,12 +112,12 @@ export function estimateView(onLevel: () => void): EstimateView {
 }
 
 /** What two pictures have in common that one chart can show one after the other: of words there may be more and more. */
-const shapeOf = (panel: Panel): unknown[] =>
+const shapeOf = (panel: PicturePanel): unknown[] =>
   panel.view === "words" ? [panel.view, panel.title] : [panel.view, panel.title, panel.start, panel.stop];
 
-const noteOf = (panel: Panel): string => (panel.view === "words" ? panel.note : "");
+const noteOf = (panel: PicturePanel): string => (panel.view === "words" ? panel.note : "");
 
-function chartOf(host: HTMLElement, told: Drawn): Chart<never> {
+function chartOf(host: HTMLElement, told: DrawnChart): Chart<never> {
   switch (told.chart) {
     case "bars":
       return bars(host, told.spec);
@@ -131,8 +132,8 @@ function chartOf(host: HTMLElement, told: Drawn): Chart<never> {
 
 function summary({ kind, answers, positions, labels, certain, n_reports: reports }: Picture): string {
   if (certain !== null) return `From ${counted(reports, "report")}. ${listWords(certain)}`;
-  const several = kind === "choices" ? " People may tick several options, so shares need not add up to 100\u00a0%." : "";
-  const from = `From ${counted(reports, "report")}.${several}`;
+  const { note } = factsOf(kind);
+  const from = `From ${counted(reports, "report")}.${note === undefined ? "" : ` ${note}`}`;
   if (positions === null) return from;
   const which = positions.at(-1) === positions.length - 1 ? "first" : "largest";
   return `${from} The ${count(labels.length)} ${which} of ${count(answers)} answers are drawn; the exports hold all.`;

@@ -8,13 +8,14 @@ import { figure, percent } from "../../parts/format.js";
 import { plain } from "../../parts/plain.js";
 import { wordPanels, type WordsPanel } from "./words_told.js";
 
-type Numbers = (number | null)[];
+/** Projected and raw answers, and the ends of their intervals. */
+type Quantities = [value: (number | null)[], raw: (number | null)[], low: (number | null)[], high: (number | null)[]];
 
 /** How a slice of the answers is looked at; or the histogram, which the picture holds beside them. */
-export type Panel = Picture["panels"][number] | { view: "histogram"; title: string; start: number; stop: number; shares: boolean } | WordsPanel;
+export type PicturePanel = Picture["panels"][number] | { view: "histogram"; title: string; start: number; stop: number; shares: boolean } | WordsPanel;
 
 /** Every panel of a picture. */
-export function panelsOf(picture: Picture): Panel[] {
+export function panelsOf(picture: Picture): PicturePanel[] {
   const { panels, histogram } = picture;
   if (picture.certain !== null) return wordPanels(picture.certain, picture.words);
   if (histogram === null) return panels;
@@ -29,18 +30,18 @@ export interface Choice {
   level: number;
 }
 
-export type Drawn =
+export type DrawnChart =
   | { chart: "bars"; spec: BarsSpec }
   | { chart: "lines"; spec: LinesSpec }
   | { chart: "heatmap"; spec: HeatmapSpec }
   | { chart: "ranges"; spec: RangesSpec };
 
 /** The chart that shows a panel. */
-export function drawn(picture: Picture, panel: Panel, { order, show }: Choice): Drawn {
+export function drawn(picture: Picture, panel: PicturePanel, { order, show }: Choice): DrawnChart {
   const cut = <Kind>(list: readonly Kind[]): Kind[] => list.slice(panel.start, panel.stop);
   const name = titleOf(panel);
   const share = panel.shares;
-  const [value, raw, low, high] = [picture.value, picture.raw, picture.low, picture.high].map(cut) as [Numbers, Numbers, Numbers, Numbers];
+  const [value, raw, low, high] = [picture.value, picture.raw, picture.low, picture.high].map(cut) as Quantities;
   const cells = { name, share, value: show === "raw" ? raw : value, low, high, ...(show === "both" ? { raw } : {}) };
   switch (panel.view) {
     case "bars":
@@ -61,7 +62,7 @@ export function drawn(picture: Picture, panel: Panel, { order, show }: Choice): 
 /** Words below each other, the most common first. */
 function listed(name: string, picture: Picture, { places }: WordsPanel, show: Choice["show"]): BarsSpec {
   const of = <Kind>(list: readonly Kind[]): Kind[] => places.map((place) => list[place] as Kind);
-  const [value, raw, low, high] = [picture.value, picture.raw, picture.low, picture.high].map(of) as [Numbers, Numbers, Numbers, Numbers];
+  const [value, raw, low, high] = [picture.value, picture.raw, picture.low, picture.high].map(of) as Quantities;
   return { name, labels: of(picture.labels).map(plain), value, raw, low, high, order: "value", show, share: true, level: picture.level, listed: true };
 }
 
@@ -107,7 +108,7 @@ export function halfWidth({ low, high }: Picture): number | null {
 }
 
 /** What stands above a panel. */
-export const titleOf = (panel: Panel): string =>
+export const titleOf = (panel: PicturePanel): string =>
   sentence(panel.view === "heatmap" ? panel.title.replace(`${panel.row_name} x ${panel.column_name}`, `${panel.row_name} × ${panel.column_name}`) : panel.title);
 
 /** Three digits, rounded up: what stays below a number may not stay below a smaller one. */

@@ -1,6 +1,6 @@
 /** One survey: its estimate as it comes in, what holds of it, and what can be done with it. */
 import type { Picture, Status } from "../../parts/api_types.js";
-import type { Context } from "../../parts/session.js";
+import type { ViewContext } from "../../parts/session.js";
 import { ask, Refusal, Unreachable } from "../../parts/api.js";
 import { el, fill } from "../../parts/dom.js";
 import { guaranteesCard } from "../../parts/guarantees.js";
@@ -18,7 +18,7 @@ import { showTracking } from "../tracking/tracking.js";
 import { Refetch } from "../../parts/refetch.js";
 import { wordsView } from "./words.js";
 
-export async function showSurvey(page: HTMLElement, context: Context): Promise<void> {
+export async function showSurvey(page: HTMLElement, context: ViewContext): Promise<void> {
   const id = context.id ?? "";
   const status = await ask<Status>(`/v1/surveys/${id}/status`);
   if (status.kind === "tracking") return showTracking(page, context, status);
@@ -26,7 +26,7 @@ export async function showSurvey(page: HTMLElement, context: Context): Promise<v
   return showEstimate(page, context, status);
 }
 
-function showEstimate(page: HTMLElement, { session }: Context, first: Status): void {
+function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status): void {
   const { id } = first;
   const { place, tell: say } = troublePlace();
   const kept = el("p", { class: "quiet", hidden: true }, "What stands below is what it told last.");

@@ -4,7 +4,7 @@ import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
 import { promised } from "../../parts/promise.js";
 import { nameOf } from "./entries.js";
-import { kindName, kindPicture } from "../shared/kinds.js";
+import { kindName, kindPicture } from "../../questions/kinds.js";
 
 export interface Card {
   element: HTMLLIElement;

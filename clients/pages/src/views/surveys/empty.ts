@@ -3,7 +3,7 @@ import type { QuestionEntry, SignedIn } from "../../parts/api_types.js";
 import { el } from "../../parts/dom.js";
 import { sentence } from "../../parts/trouble.js";
 import { allows } from "../../parts/session.js";
-import { kindName, kindPicture } from "../shared/kinds.js";
+import { kindName, kindPicture } from "../../questions/kinds.js";
 
 export function emptyList(session: SignedIn, questions: readonly QuestionEntry[]): HTMLElement {
   return el(

@@ -2,7 +2,7 @@
 import type { Status, SurveyEntry } from "../../parts/api_types.js";
 
 /** What is looked for; empty text and "all" let everything through. */
-export interface Wanted {
+export interface ListFilter {
   text: string;
   state: string;
   kind: string;
@@ -16,7 +16,7 @@ export const nameOf = ({ title, id }: { title: string; id: string }): string =>
 const ID_BEGINS = 6;
 
 /** Those that match, in the same order: every word typed is in the title, or begins the id. */
-export function matching(entries: readonly SurveyEntry[], { text, state, kind }: Wanted): SurveyEntry[] {
+export function matching(entries: readonly SurveyEntry[], { text, state, kind }: ListFilter): SurveyEntry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return entries.filter((entry) => {
     const title = nameOf(entry).toLowerCase();

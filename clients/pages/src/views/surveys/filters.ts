@@ -1,11 +1,13 @@
 /** Searching a long list: words of the title, open or sealed, which kind. */
 import { el, fill } from "../../parts/dom.js";
-import type { Wanted } from "./entries.js";
-import { KINDS, kindName } from "../shared/kinds.js";
+import type { ListFilter } from "./entries.js";
+import { KINDS, kindName } from "../../questions/kinds.js";
 
 export interface Filters {
   element: HTMLElement;
-  wanted: () => Wanted;
+  wanted: () => ListFilter;
+  /** Let people choose these kinds too: of another package's surveys. */
+  offer: (kinds: Iterable<string>) => void;
   /** How much of the list is left, for eyes and screen readers. */
   say: (text: string) => void;
 }
@@ -24,6 +26,10 @@ export function filters(onChange: () => void): Filters {
   return {
     element: el("div", { class: "filters", role: "search" }, text, state, kind, said),
     wanted: () => ({ text: text.value, state: state.value, kind: kind.value }),
+    offer(others) {
+      const known = new Set([...kind.options].map(({ value }) => value));
+      kind.append(...[...new Set(others)].filter((one) => !known.has(one)).map((one) => el("option", { value: one }, kindName(one))));
+    },
     say: (words) => fill(said, words),
   };
 }

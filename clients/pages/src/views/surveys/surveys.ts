@@ -1,6 +1,6 @@
 /** All surveys of the collector, with their counts as they grow. */
 import type { Status, SurveyEntry, Surveys } from "../../parts/api_types.js";
-import { allows, type Context } from "../../parts/session.js";
+import { allows, type ViewContext } from "../../parts/session.js";
 import { cardOf, type Card } from "./card.js";
 import { count as keepCounting } from "./counting.js";
 import { emptyList } from "./empty.js";
@@ -19,7 +19,7 @@ const AT_ONCE = 60;
 /** From how many surveys on there is something to search in. */
 const MANY = 7;
 
-export async function showSurveys(page: HTMLElement, { session }: Context): Promise<void> {
+export async function showSurveys(page: HTMLElement, { session }: ViewContext): Promise<void> {
   let entries: SurveyEntry[] = [];
   let listed = "";
   let shown = AT_ONCE;
@@ -65,6 +65,7 @@ export async function showSurveys(page: HTMLElement, { session }: Context): Prom
   function show(): void {
     const found = matching(entries, search.wanted());
     search.element.hidden = entries.length < MANY;
+    search.offer(entries.map(({ kind }) => kind));
     search.say(found.length === entries.length ? "" : `${count(found.length)} of ${counted(entries.length, "survey")}`);
     fill(list, ...found.slice(0, shown).map(cardFor));
     const left = found.length - shown;

@@ -1,5 +1,5 @@
 /** From what the collector tells of periods and answers to the picture of a curve, and to a file of its numbers. */
-import type { CurveSpec, Place, Track } from "../../charts/curve.js";
+import type { CurveSpec, CurvePlace, Track } from "../../charts/curve.js";
 import type { CurveBody, CurvePointBody, PeriodStatus, SmoothPointBody } from "../../parts/api_types.js";
 
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
@@ -28,7 +28,7 @@ export function expected(periods: readonly Pick<PeriodStatus, "state" | "n_repor
 export function specOf(periods: readonly PeriodStatus[], bodies: readonly CurveBody[], compared: readonly [number, number] | null): CurveSpec {
   const ticks = ticksOf(periods.map(({ starts }) => starts));
   const likely = expected(periods);
-  const places = periods.map(({ label, n_reports: reports, state }, at): Place => {
+  const places = periods.map(({ label, n_reports: reports, state }, at): CurvePlace => {
     const open = state === "open";
     return { label, tick: ticks[at] as string, reports, open, expected: open ? likely : null };
   });

@@ -2,7 +2,7 @@
 import type { CurveBody, PeriodList, Status } from "../../parts/api_types.js";
 import { CurveChart } from "../../charts/curve.js";
 import { captioned, captionOf, fileName, saveFile, savePng, saveSvg } from "../../charts/svg_export.js";
-import type { Context } from "../../parts/session.js";
+import type { ViewContext } from "../../parts/session.js";
 import { Refusal, Unreachable } from "../../parts/api.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted, percent } from "../../parts/format.js";
@@ -26,13 +26,13 @@ import { standing, trendWords } from "./words.js";
 const AFTER = 2_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-interface Told {
+interface TrackedAnswers {
   list: PeriodList;
   /** Of each chosen answer; none as long as no period has enough reports. */
   bodies: CurveBody[];
 }
 
-export function showTracking(page: HTMLElement, { session }: Context, first: Status): void {
+export function showTracking(page: HTMLElement, { session }: ViewContext, first: Status): void {
   const { id, title } = first;
   const look: Look = { level: 0.95, smooth: false };
   const { place, tell: say } = troublePlace();
@@ -77,12 +77,12 @@ export function showTracking(page: HTMLElement, { session }: Context, first: Sta
   fill(page, place, kept, head.element, promise, stands, root);
 
   let chart: CurveChart | null = null;
-  let now: Told | null = null;
+  let now: TrackedAnswers | null = null;
   let status = first;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let unfollow = (): void => undefined;
 
-  const told = new Refetch<Told>(
+  const told = new Refetch<TrackedAnswers>(
     fetched,
     (found) => {
       now = found;
@@ -92,7 +92,7 @@ export function showTracking(page: HTMLElement, { session }: Context, first: Sta
     (error) => tell(error),
   );
 
-  async function fetched(): Promise<Told> {
+  async function fetched(): Promise<TrackedAnswers> {
     const list = await periodsOf(id);
     if (fullest(list) < Math.max(1, status.minimum_reports)) return { list, bodies: [] };
     try {
@@ -114,7 +114,7 @@ export function showTracking(page: HTMLElement, { session }: Context, first: Sta
     say(error);
   }
 
-  function show({ list, bodies }: Told): void {
+  function show({ list, bodies }: TrackedAnswers): void {
     if (!root.isConnected) return stop();
     fill(promise, sentence(`Everybody is promised ${list.promise}`));
     fill(stands, ...standing(list, status.state !== "open").map((line) => el("li", {}, line)));
