@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 
 from sottovoce.core.signing import SigningKey, to_base64url
-from sottovoce.transparency.entry import PUBLISHED, LogEntry
 from sottovoce.transparency.evidence import block_of, log_proof
-from sottovoce.transparency.tree import GrowingTree
+from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
 from sottovoce.transparency.tree_head import TreeHead, sign_checkpoint
 
 __all__ = ["log_vectors"]

@@ -13,7 +13,13 @@ from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.oblivious.binary_http import HttpRequest, HttpResponse, encode_request, encode_response
 from sottovoce.oblivious.hpke import PrivateKey
-from sottovoce.oblivious.key_configuration import KeyConfiguration, encode_configurations
+from sottovoce.oblivious.key_configuration import (
+    KeyConfiguration,
+    SignedKeys,
+    encode_configurations,
+    read_signed_keys,
+    sign_keys,
+)
 from sottovoce.oblivious.messages import (
     MESSAGE_SIZES,
     SealedRequest,
@@ -23,7 +29,6 @@ from sottovoce.oblivious.messages import (
     open_request,
     seal_request,
 )
-from sottovoce.oblivious.signed_keys import SignedKeys, read_signed_keys, sign_keys
 
 __all__ = ["oblivious_vectors"]
 

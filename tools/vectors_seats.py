@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from sottovoce.device.seating import derive_seat
+from sottovoce.device.turns import derive_seat
 
 __all__ = ["seat_vectors"]
 

@@ -29,9 +29,8 @@ from evidence.benchmarks.record import Row
 from sottovoce.core.signing import from_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.oblivious.binary_http import HttpRequest
-from sottovoce.oblivious.key_configuration import KeyConfiguration
+from sottovoce.oblivious.key_configuration import KeyConfiguration, read_signed_keys
 from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, seal_request
-from sottovoce.oblivious.signed_keys import read_signed_keys
 from sottovoce.relay.store import RELAY_FILE, RelayStore, frame
 from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.relay import Relay

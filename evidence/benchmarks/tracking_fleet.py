@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import ServiceError
 from sottovoce.device import Device, MemoryStore
 from sottovoce.device.fetch import Published
-from sottovoce.device.seating import derive_seat
 from sottovoce.device.store import RecordedAnswer
+from sottovoce.device.turns import derive_seat
 from sottovoce.formats.wire import encode_batch
 from sottovoce.surveys.survey import Tracking
 

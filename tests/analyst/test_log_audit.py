@@ -14,8 +14,7 @@ from collector.service import Service, running
 from sottovoce.cli import main
 from sottovoce.core.signing import SigningKey
 from sottovoce.surveys.survey import Survey
-from sottovoce.transparency.entry import PUBLISHED, LogEntry
-from sottovoce.transparency.tree import GrowingTree
+from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
 from sottovoce.transparency.tree_head import TreeHead, sign_checkpoint
 
 DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")

@@ -18,8 +18,7 @@ from browser.visitor import Visitor, Visitors
 from collector.service import Service
 from relay.service import RelayProcess, delivered, relayed, relaying
 from sottovoce.core.signing import SigningKey
-from sottovoce.oblivious.key_configuration import KeyConfiguration
-from sottovoce.oblivious.signed_keys import sign_keys
+from sottovoce.oblivious.key_configuration import KeyConfiguration, sign_keys
 from sottovoce.surveys.survey import Survey
 
 HELD = "It is held at the relay."

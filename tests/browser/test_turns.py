@@ -19,7 +19,7 @@ from browser.accessibility import faults
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor
 from collector.service import Service
-from sottovoce.device.seating import derive_seat
+from sottovoce.device.turns import derive_seat
 from sottovoce.questions import Shares
 from sottovoce.surveys.calendar import Period
 from sottovoce.surveys.survey import Survey, Tracking

@@ -17,16 +17,16 @@ from sottovoce.core.signing import SigningKey
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.oblivious.binary_http import HttpRequest, encode_request
 from sottovoce.oblivious.hpke import PrivateKey
-from sottovoce.oblivious.key_configuration import KeyConfiguration
+from sottovoce.oblivious.key_configuration import KeyConfiguration, read_signed_keys
 from sottovoce.oblivious.messages import (
     MESSAGE_SIZES,
     REQUEST_MEDIA_TYPE,
     RESPONSE_MEDIA_TYPE,
+    SEALED_MEDIA_TYPE,
     _seal,
+    encode_sealed_batch,
     seal_request,
 )
-from sottovoce.oblivious.sealed_batch import SEALED_MEDIA_TYPE, encode_sealed_batch
-from sottovoce.oblivious.signed_keys import read_signed_keys
 from sottovoce.surveys.survey import Survey
 
 SNACKS = Survey.distribution(["fruit", "nuts"], epsilon=1.0, title="What do you eat?")

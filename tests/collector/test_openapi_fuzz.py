@@ -28,10 +28,8 @@ from sottovoce.core.signing import from_base64url
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
 from sottovoce.oblivious.binary_http import HttpRequest
-from sottovoce.oblivious.key_configuration import KeyConfiguration
-from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, seal_request
-from sottovoce.oblivious.sealed_batch import SEALED_MEDIA_TYPE, encode_sealed_batch
-from sottovoce.oblivious.signed_keys import read_signed_keys
+from sottovoce.oblivious.key_configuration import KeyConfiguration, read_signed_keys
+from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, SEALED_MEDIA_TYPE, encode_sealed_batch, seal_request
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix

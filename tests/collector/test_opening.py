@@ -12,9 +12,8 @@ from collector.service import Answer, Service, running, until
 from sottovoce.core.signing import from_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.oblivious.binary_http import HttpRequest
-from sottovoce.oblivious.messages import seal_request
-from sottovoce.oblivious.sealed_batch import SEALED_MEDIA_TYPE, encode_sealed_batch
-from sottovoce.oblivious.signed_keys import read_signed_keys
+from sottovoce.oblivious.key_configuration import read_signed_keys
+from sottovoce.oblivious.messages import SEALED_MEDIA_TYPE, encode_sealed_batch, seal_request
 
 
 def sealed(service: Service, n: int) -> bytes:

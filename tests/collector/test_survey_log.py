@@ -27,10 +27,8 @@ from sottovoce.core.errors import MismatchError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey, from_base64url
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.survey import Survey
-from sottovoce.transparency.entry import LogEntry
 from sottovoce.transparency.evidence import LogProof, check_log_proof
-from sottovoce.transparency.proofs import proves_consistency
-from sottovoce.transparency.tree import GrowingTree
+from sottovoce.transparency.tree import GrowingTree, LogEntry, proves_consistency
 from sottovoce.transparency.tree_head import TreeHead, read_checkpoint
 
 KEY = SigningKey(bytes(32))

@@ -10,7 +10,7 @@ from typing import Any
 from sottovoce.core.errors import ServiceError
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.device import CollectorClient, Device, MemoryStore, Patience
-from sottovoce.device.seating import derive_seat
+from sottovoce.device.turns import derive_seat
 from sottovoce.formats.wire import batch_survey
 from sottovoce.surveys.statement import Stated
 from sottovoce.surveys.survey import Tracking

@@ -18,9 +18,8 @@ from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.formats.wire import batch_rows, batch_survey
 from sottovoce.surveys.statement import Stated
 from sottovoce.surveys.survey import Survey
-from sottovoce.transparency.entry import PUBLISHED, LogEntry
 from sottovoce.transparency.evidence import log_proof
-from sottovoce.transparency.tree import GrowingTree
+from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
 from sottovoce.transparency.tree_head import TreeHead, sign_checkpoint
 
 Reply = tuple[int, dict[str, str], bytes]

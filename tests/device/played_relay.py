@@ -9,9 +9,8 @@ from sottovoce.core.errors import ObliviousError
 from sottovoce.core.signing import SigningKey
 from sottovoce.oblivious.binary_http import HttpRequest, HttpResponse
 from sottovoce.oblivious.hpke import PrivateKey
-from sottovoce.oblivious.key_configuration import KeyConfiguration
+from sottovoce.oblivious.key_configuration import KeyConfiguration, sign_keys
 from sottovoce.oblivious.messages import open_request
-from sottovoce.oblivious.signed_keys import sign_keys
 
 SEALED = {"Content-Type": "message/ohttp-res"}
 

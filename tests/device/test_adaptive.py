@@ -14,7 +14,7 @@ from device.played import Played, as_json, refusal
 from sottovoce.core.errors import BudgetError, MismatchError, ServiceError, SignatureError, SurveyError
 from sottovoce.core.signing import SigningKey
 from sottovoce.device import Device, MemoryStore
-from sottovoce.device.seating import derive_seat
+from sottovoce.device.turns import derive_seat
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 

@@ -12,7 +12,7 @@ import pytest
 from device.desk import URL, Desk
 from sottovoce.core.errors import BudgetError, ClockError, ServiceError
 from sottovoce.device import Device, MemoryStore
-from sottovoce.device.seating import derive_seat
+from sottovoce.device.turns import derive_seat
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.calendar import Period
 from sottovoce.surveys.survey import Survey, Tracking

@@ -16,7 +16,7 @@ from device.conftest import MakeDevice
 from device.played import Played, refusal
 from sottovoce.core.errors import LedgerError
 from sottovoce.device import Device, MemoryStore, SqliteDeviceStore, sqlite_store
-from sottovoce.device.seating import seat_in
+from sottovoce.device.turns import seat_in
 from sottovoce.surveys.survey import Survey
 
 ANSWER = """

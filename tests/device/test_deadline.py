@@ -16,7 +16,7 @@ from device.conftest import MakeDevice
 from device.played import Played, refusal
 from sottovoce.core.errors import ServiceError
 from sottovoce.device import CollectorClient, Http, Patience, connections
-from sottovoce.device.deadline import left, within
+from sottovoce.device.connections import left, within
 from sottovoce.surveys.survey import Survey
 
 OK = b"HTTP/1.1 200 OK\r\n"

@@ -15,8 +15,8 @@ import urllib3
 from device.played import Played, as_json, refusal
 from sottovoce.core.errors import ServiceError
 from sottovoce.device import Http
+from sottovoce.device.connections import describe_failure
 from sottovoce.device.http import collector_url
-from sottovoce.device.problems import describe_failure
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import sottovoce as sv
 from device.played import Played
 from sottovoce.core.errors import LedgerError
 from sottovoce.device import Device, SqliteDeviceStore
-from sottovoce.device.seating import seat_in
+from sottovoce.device.turns import seat_in
 
 FIRST_FORMAT = """
 CREATE TABLE key (collector TEXT PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = 32)) STRICT;

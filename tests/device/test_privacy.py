@@ -16,7 +16,7 @@ from device.played import Played, refusal
 from sottovoce.core.errors import SottovoceError, ValueOutsideDomainError
 from sottovoce.core.signing import SigningKey
 from sottovoce.device import Device, MemoryStore
-from sottovoce.device.membership import has, prepare, why_not
+from sottovoce.device.drawing import has, prepare, why_not
 from sottovoce.domain import LabelDomain
 from tracing import lines_run
 

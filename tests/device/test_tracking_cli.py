@@ -15,8 +15,7 @@ import pytest
 from device.played import Played
 from sottovoce.cli import main
 from sottovoce.device import SqliteDeviceStore
-from sottovoce.device.calendar_file import calendar_file
-from sottovoce.device.seating import seat_in
+from sottovoce.device.turns import calendar_file, seat_in
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.survey import Survey, Tracking

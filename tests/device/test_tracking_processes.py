@@ -10,7 +10,7 @@ from pathlib import Path
 
 from device.played import Played
 from sottovoce.device import Device, SqliteDeviceStore
-from sottovoce.device.seating import seat_in
+from sottovoce.device.turns import seat_in
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.survey import Survey, Tracking
 

@@ -16,7 +16,7 @@ from sottovoce.lab.populations.distributions import NAMED
 from sottovoce.lab.populations.real_data import REAL
 from sottovoce.mechanisms import MECHANISMS, FiniteMechanism
 from sottovoce.strategies import STRATEGIES
-from sottovoce.workloads.statement import FAMILIES
+from sottovoce.workloads.stack import FAMILIES
 
 DOCS = Path(__file__).parents[2] / "docs"
 PACKAGES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.projections import active_set, hull_search, project_hull
+from sottovoce.projections import active_set, hull, project_hull
 from sottovoce.projections.active_set import ActiveSet
 from sottovoce.projections.hull_points import GramProducts, Points, PointSubset
 from stored_matrix import Stored
@@ -222,7 +222,7 @@ def test_the_cheapest_points_that_are_not_active_enter() -> None:
         points = Points(Stored(matrix), np.zeros(1), symmetric)
         points.measure_by(chosen(5))
         active = ActiveSet(points, chosen(*start), np.ones(len(start)))
-        found = hull_search._cheapest(points, active, prices, points.lowest(prices), batch)
+        found = hull._cheapest(points, active, prices, points.lowest(prices), batch)
         assert (found[0].tolist(), found[1].tolist()) == (columns, signs)
 
 
@@ -244,7 +244,7 @@ AT_THREE_QUARTERS = np.array([0, 1]), np.array([0.125, 0.875])
 
 def test_the_tolerance_is_relative_to_the_hull_and_the_distance(monkeypatch) -> None:
     # At x = 3/4 half the gap is |x - raw| half / 4, and half max(half, |x - raw|) what it is compared with.
-    monkeypatch.setattr(hull_search, "_ROUNDING", 0.0)
+    monkeypatch.setattr(hull, "_ROUNDING", 0.0)
     for half, raw, gap, part in ((1.0, 2.75, 0.5, 0.25), (4.0, 11.0, 8.0, 0.25), (1.0, 0.875, 2.0**-5, 2.0**-5)):
         line, target = half * np.array([[-1.0, 1.0]]), np.array([raw])
         cut = project_hull(line, target, start=AT_THREE_QUARTERS, max_steps=1, tolerance=0.999 * part)
@@ -257,7 +257,7 @@ def test_a_gap_that_is_rounding_is_small_enough(monkeypatch) -> None:
     # At 7.75 the residual is -3 and the gap 3/4; the longest column is 8, the points 1 long, and 8 (1 + 3) = 32.
     line, target = np.array([[6.0, 8.0]]), np.array([10.75])
     for rounding, converged in ((0.75 / 32, True), (0.74 / 32, False)):
-        monkeypatch.setattr(hull_search, "_ROUNDING", rounding)
+        monkeypatch.setattr(hull, "_ROUNDING", rounding)
         cut = project_hull(line, target, start=AT_THREE_QUARTERS, max_steps=1, tolerance=0.0)
         assert (cut.steps, cut.gap, cut.converged) == (1, 0.75, converged)
 
@@ -265,8 +265,8 @@ def test_a_gap_that_is_rounding_is_small_enough(monkeypatch) -> None:
 @pytest.mark.parametrize("opposite", [1, 3])
 def test_a_column_and_its_opposite_or_another_are_not_the_same_set(monkeypatch, opposite: int) -> None:
     # From (1, 0) or (2, 0) to (-2, 0), an opposite, and on to the side from there to (0, 1): no set comes back.
-    monkeypatch.setattr(hull_search, "_BATCH", range(1, 2))
-    monkeypatch.setattr(hull_search, "_PATIENCE", 0)
+    monkeypatch.setattr(hull, "_BATCH", range(1, 2))
+    monkeypatch.setattr(hull, "_PATIENCE", 0)
     matrix = np.zeros((2, 4))
     matrix[:, 2] = 0, 1
     matrix[0, 1], matrix[0, opposite] = 1, 2
@@ -299,7 +299,7 @@ def test_a_search_that_comes_back_too_often_ends() -> None:
 def test_no_more_points_are_active_than_the_most(monkeypatch) -> None:
     start = np.array([0, 1]), np.array([0.5, 0.5])
     for most, steps, converged in ((2, 1, False), (3, 2, True)):
-        monkeypatch.setattr(hull_search, "_MOST_ACTIVE", most)
+        monkeypatch.setattr(hull, "_MOST_ACTIVE", most)
         found = project_hull(np.eye(3), np.array([0.5, 0.25, 0.25]), start=start)
         assert (found.steps, found.converged) == (steps, converged)
 
@@ -323,10 +323,10 @@ def test_a_batch_is_a_quarter_of_the_active_points(monkeypatch, matrix, active: 
         batches.append(batch)
         return cheapest(points, active, prices, lowest, batch)
 
-    cheapest = hull_search._cheapest
-    monkeypatch.setattr(hull_search, "_cheapest", noted)
-    monkeypatch.setattr(hull_search, "_BATCH", range(3, 6))
-    monkeypatch.setattr(hull_search, "_MOST_ACTIVE", most)
+    cheapest = hull._cheapest
+    monkeypatch.setattr(hull, "_cheapest", noted)
+    monkeypatch.setattr(hull, "_BATCH", range(3, 6))
+    monkeypatch.setattr(hull, "_MOST_ACTIVE", most)
     project_hull(matrix, np.full(len(matrix), 9.0), start=(np.arange(active), np.ones(active)), max_steps=2)
     assert batches == [batch]
 

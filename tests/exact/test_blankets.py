@@ -27,7 +27,7 @@ from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.mechanisms.tables import TableResponse, Tables
 from sottovoce.randomness import ONE
-from sottovoce.theory import listed_blanket as listed
+from sottovoce.theory import blanket_laws as listed
 from sottovoce.theory.blanket import Blanket, PairLaw
 from sottovoce.theory.convex_order import envelope, opposed, stop_losses
 

@@ -13,8 +13,7 @@ from sottovoce.core.errors import SottovoceError
 from sottovoce.mechanisms.codebook import ROTATION_BIAS, Codebook, layers_for, mark
 from sottovoce.randomness import ByteSource, within_epsilon
 from sottovoce.randomness.scripts import Enumerator, row_of
-from sottovoce.theory.codebook import CodebookConstants, best_sizes, limit_noise
-from sottovoce.theory.order_statistics import largest_mean, norm_mean
+from sottovoce.theory.codebook import CodebookConstants, best_sizes, largest_mean, limit_noise, norm_mean
 
 SMALL = Codebook(3, 1.0, 1.0, 0.0, size=64, candidates=8, marked=3, rotations=1, layers=6, key=(3, 4))
 VECTORS = [np.zeros(3), np.eye(3)[0], -np.eye(3)[0], np.array([0.5, -0.5, 0.1]), np.array([0.6, 0.8, 0.0])]

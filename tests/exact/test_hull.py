@@ -13,11 +13,11 @@ from sottovoce.projections import (
     Operator,
     Projected,
     active_set,
-    hull_search,
+    hull,
     project_hull,
     project_simplex,
 )
-from sottovoce.projections.hull_factor import Factor
+from sottovoce.projections.active_set import Factor
 from stored_matrix import Stored
 
 
@@ -355,7 +355,7 @@ def test_a_search_cut_short_has_an_honest_certificate():
 
 
 def test_a_full_active_set_ends_the_search(monkeypatch):
-    monkeypatch.setattr(hull_search, "_MOST_ACTIVE", 12)
+    monkeypatch.setattr(hull, "_MOST_ACTIVE", 12)
     rng = np.random.default_rng(13)
     raw = rng.dirichlet(np.ones(40)) + 1e-3 * rng.normal(size=40)
     cut = project_hull(np.eye(40), raw)

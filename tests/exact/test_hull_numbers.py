@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sottovoce.core.errors import ProjectionError
-from sottovoce.projections import active_set, hull, hull_search, project_hull
-from sottovoce.projections.hull_factor import Factor
+from sottovoce.projections import active_set, hull, project_hull
+from sottovoce.projections.active_set import Factor
+from sottovoce.projections.hull import NearestAverage
 from sottovoce.projections.hull_points import GramProducts, Points, PointSubset
-from sottovoce.projections.hull_search import NearestAverage
 from sottovoce.projections.operator import as_operator
 from stored_matrix import Stored
 
@@ -38,7 +38,7 @@ def chosen(*columns, signs=None):
 
 def test_the_limits_are_those_of_the_documentation() -> None:
     assert active_set._STORED_BYTES == 2**28
-    assert (hull_search._MOST_ACTIVE, hull_search._ROUNDING) == (8192, 2.0**-49)
+    assert (hull._MOST_ACTIVE, hull._ROUNDING) == (8192, 2.0**-49)
 
 
 MATRIX = np.array([[1.0, 4.0, -2.0, 5.0], [3.0, 0.0, 2.0, 3.0], [-1.0, 1.0, 1.0, 3.0]])

@@ -13,10 +13,10 @@ import pytest
 from sottovoce.kernels import reference
 from sottovoce.kernels.compiled import normals, rotations, simplex, triangular, walsh, walsh_counts
 from sottovoce.kernels.counting import count_into
-from sottovoce.kernels.memory import uninitialized, zeros
 from sottovoce.kernels.normals import seed_normals
 from sottovoce.kernels.projective import hyperplane_sums, singer_polynomial
 from sottovoce.kernels.rotations import fold_counts, rotate
+from sottovoce.kernels.threads import uninitialized, zeros
 from sottovoce.kernels.walsh import walsh_hadamard_of_counts
 from sottovoce.mechanisms.projective_space import ProjectiveSpace
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.core.loopback import is_loopback
+from sottovoce.core.addresses import is_loopback
 from sottovoce.relay.settings import RelaySettings
 from sottovoce.service.running.process import warn_of_place
 

@@ -21,7 +21,7 @@ from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.search.minimax import least_worst_channel, worst_between
 from sottovoce.workloads import Prefix
-from sottovoce.workloads.moments import Moments
+from sottovoce.workloads.table import Moments
 
 TABLE = {0.5: 16.00, 1.0: 3.991, 2.0: 0.8655, 3.0: 0.3041, 4.0: 0.1272}
 """The least worst n Var on [-1, 1], by epsilon."""

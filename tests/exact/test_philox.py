@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sottovoce.kernels.compiled.philox import philox4x32 as compiled
+from sottovoce.kernels.compiled.normals import philox4x32 as compiled
 from sottovoce.kernels.compiled.rotations import flip_signs, rotate_back
 from sottovoce.kernels.compiled.rotations import rotate as rotate_compiled
 from sottovoce.kernels.rotations import rotate, signs

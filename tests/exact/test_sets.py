@@ -22,7 +22,7 @@ from sottovoce.mechanisms.set_selection import SetSelection
 from sottovoce.mechanisms.sets import padded
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.wheel import Wheel
-from sottovoce.projections.capped import project_capped
+from sottovoce.projections.simplex import project_capped
 from sottovoce.questions import Choices
 from sottovoce.randomness import within_epsilon
 from sottovoce.strategies.laws.variance import Population

@@ -19,8 +19,7 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms import create
 from sottovoce.surveys.amplified import Amplified
 from sottovoce.theory.blanket import Blanket, PairLaw
-from sottovoce.theory.positive_part import positive_part
-from sottovoce.theory.shuffling import Shuffled, central_delta, central_epsilon, clones, delta_below
+from sottovoce.theory.shuffling import Shuffled, central_delta, central_epsilon, clones, delta_below, positive_part
 
 WEIGHTS = (Fraction(1), Fraction(9, 8), Fraction(3, 2), Fraction(5, 2))
 

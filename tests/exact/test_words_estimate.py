@@ -20,8 +20,7 @@ from sottovoce.estimates.words.intervals import chosen_words, first_levels
 from sottovoce.estimates.words.search import SearchRule
 from sottovoce.estimates.words.shared_buckets import SharedBuckets
 from sottovoce.kernels.words import free_scores
-from sottovoce.theory.binomial import least_count, limit_given_passing, log_tail
-from sottovoce.theory.binomial_limits import limits_of_many
+from sottovoce.theory.binomial import least_count, limit_given_passing, limits_of_many, log_tail
 
 PEOPLE = ["tea"] * 3000 + ["Café"] * 2000 + ["日本"] * 1500 + ["😀é"] * 1500 + ["too long"] * 2000
 

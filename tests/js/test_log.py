@@ -18,9 +18,8 @@ from relay.service import delivered, relayed, relaying
 from sottovoce.core.errors import TransparencyError
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.device import Device, MemoryStore
-from sottovoce.transparency.entry import PUBLISHED, LogEntry
 from sottovoce.transparency.evidence import BLOCK_ENTRIES, LogProof, block_of, check_log_proof, log_proof
-from sottovoce.transparency.tree import GrowingTree
+from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
 from sottovoce.transparency.tree_head import TreeHead, read_checkpoint, sign_checkpoint
 
 KEY = SigningKey(bytes(range(32)))

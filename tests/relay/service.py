@@ -21,9 +21,8 @@ from collector.service import MEASURED, PATIENCE, Answer, Senders, Service, envi
 from sottovoce.core.signing import from_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
 from sottovoce.oblivious.binary_http import HttpRequest
-from sottovoce.oblivious.key_configuration import KeyConfiguration
+from sottovoce.oblivious.key_configuration import KeyConfiguration, read_signed_keys
 from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, seal_request
-from sottovoce.oblivious.signed_keys import read_signed_keys
 from sottovoce.relay.store import message_id
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey

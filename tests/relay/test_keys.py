@@ -15,8 +15,7 @@ from sottovoce.collector.sealing.keys import SEALING_FILE
 from sottovoce.core.errors import ServiceError
 from sottovoce.core.signing import SigningKey
 from sottovoce.oblivious.hpke import PrivateKey
-from sottovoce.oblivious.key_configuration import KeyConfiguration
-from sottovoce.oblivious.signed_keys import sign_keys
+from sottovoce.oblivious.key_configuration import KeyConfiguration, sign_keys
 from sottovoce.relay.keys import PublishedKeys
 from sottovoce.relay.store import RELAY_FILE, RelayStore
 

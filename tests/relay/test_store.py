@@ -14,8 +14,7 @@ from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.core.errors import StoreError
 from sottovoce.core.signing import SigningKey
 from sottovoce.oblivious.hpke import PrivateKey
-from sottovoce.oblivious.key_configuration import KeyConfiguration
-from sottovoce.oblivious.signed_keys import sign_keys
+from sottovoce.oblivious.key_configuration import KeyConfiguration, sign_keys
 from sottovoce.relay.keys import PublishedKeys
 from sottovoce.relay.order import Parts
 from sottovoce.relay.store import RELAY_FILE, RelayStore, frame

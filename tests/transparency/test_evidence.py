@@ -9,9 +9,8 @@ import pytest
 
 from sottovoce.core.errors import TransparencyError
 from sottovoce.core.signing import SigningKey
-from sottovoce.transparency.entry import PUBLISHED, LogEntry
 from sottovoce.transparency.evidence import BLOCK_ENTRIES, LogProof, block_of, check_log_proof, log_proof
-from sottovoce.transparency.tree import GrowingTree
+from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
 from sottovoce.transparency.tree_head import TreeHead, sign_checkpoint
 
 KEY = SigningKey(bytes(range(32)))

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.transparency.proofs import proves_consistency, proves_inclusion
-from sottovoce.transparency.tree import EMPTY_ROOT, GrowingTree, leaf_hash, peaks, root_from
+from sottovoce.transparency.tree import (
+    EMPTY_ROOT,
+    GrowingTree,
+    leaf_hash,
+    peaks,
+    proves_consistency,
+    proves_inclusion,
+    root_from,
+)
 from transparency import naive
 
 KNOWN_LEAVES = [

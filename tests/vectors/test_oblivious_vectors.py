@@ -11,9 +11,8 @@ import pytest
 
 from sottovoce.core.errors import ObliviousError, SignatureError
 from sottovoce.oblivious.binary_http import HttpRequest
-from sottovoce.oblivious.key_configuration import KeyConfiguration
+from sottovoce.oblivious.key_configuration import KeyConfiguration, read_signed_keys
 from sottovoce.oblivious.messages import SealedRequest, seal_request
-from sottovoce.oblivious.signed_keys import read_signed_keys
 
 VECTORS: Any = json.loads((Path(__file__).resolve().parents[2] / "vectors" / "oblivious.json").read_text("utf-8"))
 

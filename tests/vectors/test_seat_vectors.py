@@ -7,7 +7,7 @@ import hmac
 import json
 from pathlib import Path
 
-from sottovoce.device.seating import derive_seat
+from sottovoce.device.turns import derive_seat
 
 CASES = json.loads((Path(__file__).parents[2] / "vectors" / "seats.json").read_text("utf-8"))["seats"]
 

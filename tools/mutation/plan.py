@@ -144,17 +144,17 @@ _GROUPS = (
     ),
     Group(
         "sets",
-        (*_in("mechanisms", "sets set_selection wheel one_option"), *_in("projections", "capped")),
+        _in("mechanisms", "sets set_selection wheel one_option"),
         ("exact/test_sets.py", "vectors/test_set_vectors.py"),
     ),
     Group(
         "simplex",
-        _in("projections", "simplex ball checks projected"),
-        ("exact/test_projection_edges.py", "exact/test_ball.py"),
+        _in("projections", "simplex ball checks"),
+        ("exact/test_projection_edges.py", "exact/test_ball.py", "exact/test_sets.py"),
     ),
     Group(
         "hull",
-        _in("projections", "hull active_set hull_factor hull_points hull_search operator"),
+        _in("projections", "hull active_set hull_points operator"),
         (
             "exact/test_hull_numbers.py",
             "exact/test_active_set_steps.py",

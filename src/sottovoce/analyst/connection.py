@@ -9,8 +9,7 @@ from sottovoce.analyst.pin import check_key, check_pin
 from sottovoce.analyst.records import read
 from sottovoce.core.limits import check_integer
 from sottovoce.device.fetch import CollectorClient, Listed
-from sottovoce.device.http import Http
-from sottovoce.device.patience import Patience
+from sottovoce.device.http import Http, Patience
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 from sottovoce.transparency.evidence import check_log_proof

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from sottovoce.core.errors import ServiceError, SurveyError
+from sottovoce.core.text import one_line
 from sottovoce.device.fetch import Listed
-from sottovoce.device.text import one_line
 from sottovoce.surveys.statement import is_digest
 
 __all__ = ["find_survey"]

@@ -14,8 +14,7 @@ import msgspec
 from sottovoce.analyst.connection import Connection
 from sottovoce.core.errors import ServiceError, TransparencyError
 from sottovoce.device.http import Http
-from sottovoce.transparency.entry import LogEntry
-from sottovoce.transparency.tree import GrowingTree
+from sottovoce.transparency.tree import GrowingTree, LogEntry
 from sottovoce.transparency.tree_head import LONGEST_CHECKPOINT, TreeHead, origin_of, read_checkpoint
 
 __all__ = ["LogView", "checkpoint_at", "view_log"]

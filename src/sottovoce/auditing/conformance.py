@@ -30,7 +30,7 @@ from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import register
 from sottovoce.randomness import Source, within_epsilon
 from sottovoce.randomness.scripts import row_of
-from sottovoce.theory.listed_blanket import ListedCover
+from sottovoce.theory.blanket_laws import ListedCover
 
 __all__ = ["ConformanceError", "admit", "admit_class", "check_instance", "check_mechanism"]
 

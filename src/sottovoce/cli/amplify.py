@@ -111,8 +111,8 @@ def _together(found: list[Amplified], arguments: argparse.Namespace) -> Composed
 def _show(surveys: list[Survey | Tracking], found: list[Amplified], together: Composed | None) -> None:
     from rich.markup import escape
 
+    from sottovoce.core.text import one_line
     from sottovoce.core.words import rounded_up
-    from sottovoce.device.text import one_line
 
     out = console()
     table = titled_table(

@@ -123,7 +123,7 @@ def _write_calendar(receipt: Receipt, path: Path) -> str:
     from datetime import UTC, datetime
 
     from sottovoce.core.errors import SurveyError
-    from sottovoce.device.calendar_file import calendar_file
+    from sottovoce.device.turns import calendar_file
 
     period = receipt.period if receipt.state in ("waiting", "due") else receipt.after
     if period is None:

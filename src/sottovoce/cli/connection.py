@@ -57,6 +57,6 @@ def shown(text: str) -> str:
     """Untrusted text, made safe for a terminal: one line, no markup."""
     from rich.markup import escape
 
-    from sottovoce.device.text import one_line
+    from sottovoce.core.text import one_line
 
     return escape(one_line(text))

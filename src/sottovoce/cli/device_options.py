@@ -63,7 +63,7 @@ def device_settings(arguments: argparse.Namespace) -> dict[str, Any]:
 def one_line_errors() -> Iterator[None]:
     """A device's errors may quote text from the network: shorten them to one printable line."""
     from sottovoce.core.errors import SottovoceError
-    from sottovoce.device.text import one_line
+    from sottovoce.core.text import one_line
 
     try:
         yield

@@ -99,7 +99,7 @@ def report_error(error: BaseException, *, as_json: bool) -> None:
 
     Control characters, for instance in file names, are removed.
     """
-    from sottovoce.device.text import one_line
+    from sottovoce.core.text import one_line
 
     text = "".join([str(error), *getattr(error, "__notes__", ())])
     message = one_line(text, _LONGEST_ERROR) or "not enough memory; reduce the size of the request"
@@ -110,7 +110,7 @@ def report_error(error: BaseException, *, as_json: bool) -> None:
 
 def report_warning(text: str) -> None:
     """One line on standard error."""
-    from sottovoce.device.text import one_line
+    from sottovoce.core.text import one_line
 
     sys.stderr.write(f"sottovoce: warning: {one_line(text, _LONGEST_ERROR)}\n")
 

@@ -125,7 +125,7 @@ def _show(arguments: argparse.Namespace) -> int:
 def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
     from rich.markup import escape
 
-    from sottovoce.device.text import one_line
+    from sottovoce.core.text import one_line
     from sottovoce.surveys.panel import Panel
     from sottovoce.surveys.survey import Tracking
 

@@ -18,9 +18,8 @@ from sottovoce.core.files import replace_file
 from sottovoce.core.signing import SigningKey
 from sottovoce.service.refusal import Refusal
 from sottovoce.service.running.outage import Repeats
-from sottovoce.transparency.entry import LogEntry
 from sottovoce.transparency.evidence import LogProof, log_proof
-from sottovoce.transparency.tree import GrowingTree
+from sottovoce.transparency.tree import GrowingTree, LogEntry
 from sottovoce.transparency.tree_head import LONGEST_CHECKPOINT, TreeHead, read_checkpoint, sign_checkpoint
 
 __all__ = ["CHECKPOINT_FILE", "SurveyLog", "forget_checkpoint"]

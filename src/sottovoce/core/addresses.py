@@ -1,14 +1,25 @@
-"""Files by address, such as s3://bucket/folder, through fsspec."""
+"""Addresses: files such as s3://bucket/folder, through fsspec; and hosts that are this machine and need no TLS."""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from importlib import import_module
 from typing import Any
 
 from sottovoce.core.errors import MissingExtraError, SottovoceError
 
-__all__ = ["file_system", "is_address"]
+__all__ = ["file_system", "is_address", "is_loopback"]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address, IPv6 with or without brackets, is of this machine alone (RFC 1122, RFC 4291)."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def is_address(name: str) -> bool:

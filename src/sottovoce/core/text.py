@@ -1,4 +1,4 @@
-"""Results as text for other programs: JSON without infinities, and CSV."""
+"""Text for people and programs: untrusted text made safe to show, JSON without infinities, and CSV."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["csv_text", "json_text"]
+__all__ = ["csv_text", "json_text", "one_line"]
+
+
+def one_line(text: str, longest: int = 200) -> str:
+    """The text without control, formatting and other unprintable characters, shortened if it is too long.
+
+    Examples
+    --------
+    >>> one_line("Colours\\x1b[2J of\\n the \\u202eyear")
+    'Colours[2J of the year'
+    """
+    shown = "".join(char if char.isprintable() else " " if char.isspace() else "" for char in text[: 4 * longest])
+    line = " ".join(shown.split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def json_text(result: Mapping[str, Any], indent: int | None = 2) -> str:

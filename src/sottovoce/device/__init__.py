@@ -2,16 +2,14 @@
 
 from sottovoce.device.device import Device
 from sottovoce.device.drawing import REFUSE
-from sottovoce.device.due import Due
 from sottovoce.device.effort import Effort
 from sottovoce.device.fetch import CollectorClient
-from sottovoce.device.http import Http
+from sottovoce.device.http import Http, Patience
 from sottovoce.device.ledger import Entry, Ledger, Renewal
-from sottovoce.device.memory_store import MemoryStore
-from sottovoce.device.patience import Patience
-from sottovoce.device.receipt import Receipt
+from sottovoce.device.preparing import Due
+from sottovoce.device.sending import Receipt
 from sottovoce.device.sqlite_store import SqliteDeviceStore
-from sottovoce.device.store import DeviceStore, JoinedSurvey, LogConflict, RecordedAnswer
+from sottovoce.device.store import DeviceStore, JoinedSurvey, LogConflict, MemoryStore, RecordedAnswer
 
 __all__ = [
     "REFUSE",

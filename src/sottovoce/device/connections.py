@@ -1,22 +1,133 @@
-"""Connections with a deadline for the whole request; a socket's timeout starts again with every byte.
+"""Connections with a deadline for the whole request, and messages for those that fail.
 
-A server that sends one byte per second, or endless interim responses, headers or trailers, never exceeds a socket
-timeout. Here every wait on the socket is limited to the time left for the request.
+A socket's timeout starts again with every byte, so deadlines are set around a call and obeyed by everything inside it;
+they nest, and the earliest one counts. Messages leave out the request itself, which the libraries' errors contain.
 """
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import io
+import math
 import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any, Final
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from sottovoce.device.deadline import left
+from sottovoce.core.text import one_line
 
-__all__ = ["obey_deadlines"]
+__all__ = ["certificate_problem", "describe_failure", "left", "obey_deadlines", "within"]
+
+
+_ENDS: Final[ContextVar[float]] = ContextVar("ends", default=math.inf)
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Limit the time of the block, in this thread; an earlier deadline stays.
+
+    Examples
+    --------
+    >>> with within(60.0), within(3600.0):
+    ...     left() <= 60.0
+    True
+    >>> left()
+    inf
+    """
+    before = _ENDS.set(min(_ENDS.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _ENDS.reset(before)
+
+
+def left() -> float:
+    """Seconds until the deadline; 0 or less once it has passed, infinite without one."""
+    return _ENDS.get() - time.monotonic()
+
+
+_EXPIRED: Final = frozenset({9, 10})
+"""OpenSSL's codes of a certificate that is not yet, or no longer, valid."""
+
+_OTHER_NAME: Final = frozenset({62, 63, 64})
+"""Those of one for another host, mail or IP address."""
+
+
+def describe_failure(error: BaseException, timeout: float) -> str:
+    """The cause of a failed request; `timeout` is its limit in seconds.
+
+    Examples
+    --------
+    >>> describe_failure(ConnectionRefusedError(), 10.0)
+    'the connection was refused'
+    >>> describe_failure(TimeoutError(), 10.0)
+    'no answer within 10 seconds'
+    """
+    found = list(_chain(error))
+    where = "at the proxy, " if any(isinstance(one, urllib3.exceptions.ProxyError) for one in found) else ""
+    return where + _cause(found, timeout)
+
+
+def certificate_problem(error: BaseException) -> str:
+    """What is wrong with a server's certificate, and what to do; empty if that is not why a request failed.
+
+    Examples
+    --------
+    >>> certificate_problem(TimeoutError())
+    ''
+    """
+    found = next((one for one in _chain(error) if isinstance(one, ssl.SSLCertVerificationError)), None)
+    if found is None:
+        return ""
+    code, words = getattr(found, "verify_code", 0), one_line(getattr(found, "verify_message", "") or "", 200)
+    said = f"its certificate was refused ({words.rstrip('.')})" if words else "its certificate was refused"
+    if code in _EXPIRED:
+        return f"{said}; its operator must renew it, unless this machine's clock is wrong"
+    if code in _OTHER_NAME:
+        return f"{said}; use the address that the certificate is for, or ask its operator"
+    return (
+        f"{said}; if it is of an authority of your own, name the file with that authority's certificate in the "
+        "environment variable SSL_CERT_FILE, or as ca_file. Otherwise somebody on the way may be answering in its place"
+    )
+
+
+def _cause(found: list[BaseException], timeout: float) -> str:
+    def holds(*kinds: type[BaseException]) -> bool:
+        return any(isinstance(one, kinds) for one in found)
+
+    if holds(ssl.SSLCertVerificationError):
+        return "its certificate is not trusted"
+    if holds(ssl.SSLError, urllib3.exceptions.SSLError):
+        return "no TLS connection could be made"
+    if holds(socket.gaierror):
+        return "the host name is unknown"
+    if holds(ConnectionRefusedError):
+        return "the connection was refused"
+    if holds(TimeoutError, urllib3.exceptions.TimeoutError):
+        return f"no answer within {timeout:g} second{'s' * (timeout != 1)}"
+    if holds(ConnectionError, urllib3.exceptions.IncompleteRead):
+        return "the connection was cut"
+    reasons = [one.strerror for one in found if isinstance(one, OSError) and one.strerror]
+    return one_line(reasons[-1]).lower() if reasons else "the response is not HTTP"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and its causes."""
+    waiting, seen = [error], set()
+    while waiting:
+        one = waiting.pop(0)
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            parts = (*one.args, one.__cause__)
+            waiting += [part for part in parts if isinstance(part, BaseException)]
+
 
 _PIECE: Final = 2**16
 

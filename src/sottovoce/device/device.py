@@ -21,28 +21,22 @@ from sottovoce.core.limits import (
     DEFAULT_MAX_ANSWERS,
     DEFAULT_WINDOW_DAYS,
 )
+from sottovoce.core.text import one_line
 from sottovoce.core.words import plural
 from sottovoce.device.allowance import Allowance
-from sottovoce.device.belonging import check_key
 from sottovoce.device.clients import Clients, Connect, Network
-from sottovoce.device.clock import Clock, day_of, read_clock, system_clock
-from sottovoce.device.deadline import left, within
-from sottovoce.device.drawing import REFUSE, Asked, check_otherwise, draw_once
-from sottovoce.device.due import Due, Joined
+from sottovoce.device.connections import left, within
+from sottovoce.device.drawing import REFUSE, Asked, check_key, check_otherwise, draw_once
 from sottovoce.device.effort import DEVICE, Effort
 from sottovoce.device.fetch import CollectorClient, check_survey_id
+from sottovoce.device.http import Patience
 from sottovoce.device.ledger import Entry, Ledger
-from sottovoce.device.log_check import LogCheck
-from sottovoce.device.patience import Patience
-from sottovoce.device.preparing import Preparation, Resending
-from sottovoce.device.receipt import Receipt
-from sottovoce.device.relay_policy import RelayPolicy
-from sottovoce.device.sending import send_recorded, send_relayed
+from sottovoce.device.preparing import Due, Joined, Preparation, Resending
+from sottovoce.device.sending import Receipt, send_recorded, send_relayed
 from sottovoce.device.sqlite_store import SqliteDeviceStore
 from sottovoce.device.store import DeviceStore, RecordedAnswer
-from sottovoce.device.text import one_line
-from sottovoce.device.trust import Trust
-from sottovoce.device.turns import phase
+from sottovoce.device.trust import LogCheck, RelayPolicy, Trust
+from sottovoce.device.turns import Clock, day_of, phase, read_clock, system_clock
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.calendar import Period
 from sottovoce.surveys.panel import Panel

@@ -1,4 +1,8 @@
-"""Drawing one report for one question, and recording it before anybody sees it."""
+"""Drawing one report for one question, and recording it, with its one recipient, before anybody sees it.
+
+Whether a value is in a survey's domain is decided in the same time for every value: an error message can take much
+longer than the lookup, so it is made only where it is shown; and caches are filled before the private value is used.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,87 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-from sottovoce.core.errors import BudgetError, ValueOutsideDomainError
+from sottovoce.core.errors import BudgetError, MismatchError, ValueOutsideDomainError
+from sottovoce.core.signing import fingerprint
 from sottovoce.device.allowance import Allowance
-from sottovoce.device.belonging import check_address, check_key, check_question
 from sottovoce.device.fetch import CollectorClient
-from sottovoce.device.membership import has, prepare, why_not
 from sottovoce.device.store import DeviceStore, RecordedAnswer
+from sottovoce.domain import Domain
 from sottovoce.surveys.calendar import Period
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["REFUSE", "Asked", "check_otherwise", "draw_once"]
+__all__ = [
+    "REFUSE",
+    "Asked",
+    "check_address",
+    "check_key",
+    "check_otherwise",
+    "check_question",
+    "draw_once",
+    "has",
+    "must_fetch_again",
+    "prepare",
+    "why_not",
+]
+
+
+def check_address(stands: str | None, collector: CollectorClient) -> None:
+    """Raise unless answers go to this address: anybody can republish a survey at an address of their own."""
+    if stands is not None and stands != collector.url:
+        raise MismatchError(
+            f"this device answers this survey to another collector, at {stands}; an answer goes to one collector only. "
+            "If it has moved here and an answer is unsent or due later, call device.move(survey_id, url)"
+        )
+
+
+def check_key(stands: bytes, key: bytes) -> None:
+    """Raise unless answers go to this key: another key is another collector, whatever its address."""
+    if key != stands:
+        raise MismatchError(
+            f"this device answers the collector with key {fingerprint(stands)[:16]}, and this one has key "
+            f"{fingerprint(key)[:16]}; an answer goes to one collector only. Nothing was sent or moved"
+        )
+
+
+def check_question(kept: RecordedAnswer, survey_id: str) -> None:
+    """Raise unless an answer belongs to this survey: a round asks one question."""
+    if kept.survey != survey_id:
+        raise MismatchError("this device has answered another question in this round; it answers one question only")
+
+
+def must_fetch_again(kept: RecordedAnswer) -> bool:
+    """Whether the question must be fetched again before sending: for an unsent answer to a round.
+
+    The collector chooses a round's question; a period's follows from the survey that was signed before.
+    """
+    return kept.survey != kept.question and not kept.closes and kept.state != "sent"
+
+
+def prepare(survey: Survey) -> None:
+    """Fill all caches, with public values."""
+    domain = survey.domain
+    if domain is None:
+        return
+    for _, part in Domain.attributes_of(domain):
+        # Both kinds of lookup, and the error message, each of which may scan all labels the first time.
+        part._find("")
+        part._find(0)
+        str(part._allowed)
+
+
+def has(survey: Survey, value: object) -> bool:
+    """Whether the value is in the survey's domain."""
+    domain = survey.domain
+    return not why_not(survey, value) if domain is None else domain._find(value) >= 0
+
+
+def why_not(survey: Survey, value: object) -> str:
+    """Why the value is not in the domain, in a message that does not contain it; empty if it is."""
+    try:
+        survey.private_input(value)
+    except ValueOutsideDomainError as error:
+        return str(error)
+    return ""
 
 
 @final

@@ -22,11 +22,10 @@ from sottovoce.core.errors import (
     TransparencyError,
 )
 from sottovoce.core.signing import PUBLIC_KEY_BYTES, SIGNATURE_BYTES, fingerprint, from_base64url, verify
+from sottovoce.core.text import one_line
 from sottovoce.device.effort import ANALYST, Effort
 from sottovoce.device.foreign import check_foreign_allowed
-from sottovoce.device.http import BAD_ANSWER, LONGEST_ANSWER, check_confirmed
-from sottovoce.device.patience import Patience
-from sottovoce.device.text import one_line
+from sottovoce.device.http import BAD_ANSWER, LONGEST_ANSWER, Patience, check_confirmed
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest

@@ -1,47 +1,46 @@
-"""HTTP requests to a collector: one host, bounded responses, no redirects, every failure a `ServiceError`.
-
-Used by devices, which trust no collector, and by analysts, whose token must not leak.
-"""
+"""HTTP requests to a collector: one host, bounded responses, no redirects, retries, every failure a `ServiceError`."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
 import re
-from collections.abc import Mapping
-from typing import Any, Final, final
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar, final
 
 import msgspec
 import urllib3
 
+from sottovoce.core.addresses import is_loopback
 from sottovoce.core.errors import ServiceError
-from sottovoce.core.loopback import is_loopback
-from sottovoce.device.connections import obey_deadlines
-from sottovoce.device.deadline import left, within
-from sottovoce.device.problems import certificate_problem, describe_failure
-from sottovoce.device.text import one_line
+from sottovoce.core.text import one_line
+from sottovoce.device.connections import certificate_problem, describe_failure, left, obey_deadlines, within
+from sottovoce.randomness import os_source
 
 __all__ = [
     "BAD_ANSWER",
-    "BAD_CERTIFICATE",
     "LONGEST_ANSWER",
-    "TOO_SLOW",
     "Http",
+    "Patience",
     "check_confirmed",
     "collector_url",
     "http_query",
+    "is_transient",
     "parse_json_answer",
     "refusal_of",
 ]
+
 
 BAD_ANSWER: Final = "bad_answer"
 """Code of a response that is not a collector's: a captive portal, an endless body, a redirect."""
 
 
-BAD_CERTIFICATE: Final = "bad_certificate"
+_BAD_CERTIFICATE: Final = "bad_certificate"
 """Code of a server whose certificate is not trusted."""
 
-TOO_SLOW: Final = "too_slow"
+_TOO_SLOW: Final = "too_slow"
 """Code of a request that exceeded its deadline."""
 
 LONGEST_ANSWER: Final = 2**24
@@ -236,9 +235,9 @@ class Http:
             problem, refused = describe_failure(error, self._timeout), certificate_problem(error)
         # Outside the except block: urllib3's errors contain the whole request.
         if refused:
-            raise ServiceError(f"the {self.who} at {self.url} was sent nothing: {refused}", BAD_CERTIFICATE)
+            raise ServiceError(f"the {self.who} at {self.url} was sent nothing: {refused}", _BAD_CERTIFICATE)
         if left() <= 0:
-            raise ServiceError(f"the {self.who} at {self.url} is too slow; the request was aborted", TOO_SLOW)
+            raise ServiceError(f"the {self.who} at {self.url} is too slow; the request was aborted", _TOO_SLOW)
         raise ServiceError(f"the {self.who} at {self.url} cannot be reached: {problem}; try again later")
 
 
@@ -304,3 +303,47 @@ def refusal_of(status: int, retry_after: str | None, body: bytes, who: str = "co
         where = "; redirects are not followed" if 300 <= status < 400 else ""
         return ServiceError(f"the {who} answered with status {status}{where}", BAD_ANSWER, status, seconds)
     return ServiceError(one_line(sent.message, 500), one_line(sent.code, 60), status, seconds)
+
+
+T = TypeVar("T")
+
+_PARTS = 2**20
+
+
+def is_transient(error: ServiceError) -> bool:
+    """Whether a retry may succeed: no connection, too many requests, or a failure of the collector."""
+    if error.code in (_TOO_SLOW, _BAD_CERTIFICATE):
+        return False  # a request that used up its time is not repeated, and a certificate stays what it is
+    return error.status in (0, 408, 425, 429) or error.status >= 500
+
+
+@final
+@dataclass(frozen=True)
+class Patience:
+    """How requests are retried within one call; a report that is unsent then waits for `Device.flush`.
+
+    After attempt k, counted from 0, it waits a time uniform below first * 2**k seconds and at most `longest`, on top of
+    the collector's Retry-After, so that devices do not return all at once. It gives up if Retry-After exceeds `longest`
+    or the wait exceeds what `deadline.within` leaves.
+    """
+
+    attempts: int = 4
+    first: float = 0.5
+    longest: float = 30.0
+    sleep: Callable[[float], object] = field(default=time.sleep, repr=False)
+
+    def ask(self, request: Callable[[], T]) -> T:
+        """The result of the request, which is repeated while its error `is_transient`."""
+        for attempt in range(self.attempts - 1):
+            try:
+                return request()
+            except ServiceError as error:
+                if not is_transient(error) or (error.retry_after or 0.0) > self.longest:
+                    raise
+                wait = (error.retry_after or 0.0) + min(self.longest, self.first * 2**attempt) * os_source().below(
+                    _PARTS
+                ) / _PARTS
+                if wait >= left():
+                    raise
+            self.sleep(wait)
+        return request()

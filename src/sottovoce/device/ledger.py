@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Self, final
 
 from sottovoce.core.signing import fingerprint
+from sottovoce.core.text import one_line
 from sottovoce.core.words import plural
-from sottovoce.device.amounts import left, recent, total
+from sottovoce.device.allowance import left, recent, total
 from sottovoce.device.store import LogConflict, RecordedAnswer
-from sottovoce.device.text import one_line
 
 __all__ = ["Entry", "Ledger", "Renewal"]
 

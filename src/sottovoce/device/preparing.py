@@ -1,34 +1,36 @@
-"""Everything that a device decides before it needs the person's value.
-
-Whether a survey is answered, waited for or refused depends on the survey, the ledger, the owner's limits and the
-clocks, so it reveals nothing about the value.
-"""
+"""Everything that a device decides before it needs the person's value, and the periods that it can answer now."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import final
 
-from sottovoce.core.errors import ServiceError, SurveyError
+from sottovoce.core.errors import LedgerError, ServiceError, SurveyError
+from sottovoce.core.text import one_line
 from sottovoce.device.allowance import Allowance
-from sottovoce.device.belonging import check_address, check_key, check_question, must_fetch_again
-from sottovoce.device.clock import Clock, check_clocks, day_of, read_clock
-from sottovoce.device.drawing import Asked
+from sottovoce.device.drawing import Asked, check_address, check_key, check_question, must_fetch_again
 from sottovoce.device.effort import Effort
-from sottovoce.device.fetch import CollectorClient, Published
-from sottovoce.device.log_check import LogCheck
-from sottovoce.device.receipt import Receipt
-from sottovoce.device.relay_policy import RelayPolicy
-from sottovoce.device.seating import seat_in
+from sottovoce.device.fetch import CollectorClient, Published, read_survey
+from sottovoce.device.sending import Receipt
 from sottovoce.device.store import DeviceStore, JoinedSurvey, RecordedAnswer
-from sottovoce.device.text import one_line
-from sottovoce.device.trust import Trust
-from sottovoce.device.turns import Turn, find_turn, phase
+from sottovoce.device.trust import LogCheck, RelayPolicy, Trust
+from sottovoce.device.turns import (
+    Clock,
+    Turn,
+    answerable_turns,
+    check_clocks,
+    day_of,
+    find_turn,
+    phase,
+    read_clock,
+    seat_in,
+)
+from sottovoce.surveys.calendar import Period
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["Preparation", "Resending", "own_seats"]
+__all__ = ["Due", "Joined", "Preparation", "Resending"]
 
 
 @final
@@ -171,7 +173,7 @@ class Preparation:
         check_clocks(own, theirs)
         turn = find_turn(
             tracking.calendar,
-            own_seats(self.store, tracking),
+            _own_seats(self.store, tracking),
             {answer.window for answer in mine},
             own,
             refuses_renewals=self.store.refuses_renewals(tracking.id),
@@ -185,7 +187,7 @@ class Preparation:
             self._check(asked, collector, max(day_of(self.clock), turn.period.start.date().isoformat()))
 
 
-def own_seats(store: DeviceStore, tracking: Tracking) -> Callable[[int], int]:
+def _own_seats(store: DeviceStore, tracking: Tracking) -> Callable[[int], int]:
     """The device's seat in each window of a tracking survey."""
     return lambda window: seat_in(store, tracking.id, window, tracking.calendar.seats)
 
@@ -194,3 +196,46 @@ def _receipt(collector: CollectorClient, tracking: Tracking, turn: Turn) -> Rece
     state = "sent" if turn.state == "answered" else turn.state
     title = one_line(tracking.title)
     return Receipt(tracking.id, collector.url, state, title, period=turn.period, after=turn.after)
+
+
+@final
+@dataclass(frozen=True)
+class Due:
+    """A period of a joined survey that this device can answer now and has not."""
+
+    survey: Tracking
+    collector: str
+    period: Period
+
+
+@final
+class Joined:
+    """The surveys that a device has joined, read from its store; each is parsed once."""
+
+    def __init__(self, store: DeviceStore, mechanisms: Collection[str]) -> None:
+        self._store, self._mechanisms = store, mechanisms
+        self._read: dict[str, Tracking] = {}
+
+    def due(self, clock: Clock) -> list[Due]:
+        """The periods that can be answered now, by the device's own clock, in the order in which it joined."""
+        moment, answers = read_clock(clock), self._store.answers()
+        return [
+            Due(tracking, kept.collector, period)
+            for kept in self._store.joined()
+            for tracking in [self._tracking(kept)]
+            for period in answerable_turns(
+                tracking.calendar,
+                _own_seats(self._store, tracking),
+                {answer.window for answer in answers if answer.question == kept.question},
+                moment,
+                refuses_renewals=self._store.refuses_renewals(kept.question),
+            )
+        ]
+
+    def _tracking(self, kept: JoinedSurvey) -> Tracking:
+        if kept.question not in self._read:
+            found = read_survey(kept.statement, dict(kept.attachments), self._mechanisms)
+            if not isinstance(found, Tracking) or found.id != kept.question:
+                raise LedgerError("the device's store holds a joined survey that is not what it joined; leave it")
+            self._read[kept.question] = found
+        return self._read[kept.question]

@@ -19,9 +19,17 @@ from typing import Any, Final, final
 
 from sottovoce.core.errors import LedgerError, SottovoceError
 from sottovoce.core.files import creating, sync
-from sottovoce.device.sqlite_schema import APPLICATION, DAMAGED, create_tables, first, prepare
 from sottovoce.device.store import AnswerState, DeviceStore, JoinedSurvey, LogConflict, RecordedAnswer
-from sottovoce.device.store_file import Identity, identify, make_private
+from sottovoce.device.store_file import (
+    APPLICATION,
+    DAMAGED,
+    Identity,
+    create_tables,
+    first,
+    identify,
+    make_private,
+    prepare,
+)
 
 __all__ = ["SqliteDeviceStore"]
 

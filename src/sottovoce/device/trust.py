@@ -1,16 +1,140 @@
-"""The keys that a device trusts, and the surveys that they signed."""
+"""What a device trusts: keys and the surveys that they signed, relays that its owner accepts, and logs of surveys.
+
+A collector that shows some people another survey than others must either leave it out of the log, or show two logs; the
+first is refused here, and so is the second by whoever has seen both. The request tells nobody which device asks: see
+`sottovoce.transparency.evidence`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import final
+from dataclasses import dataclass
+from typing import Any, Final, Self, final
+from urllib.parse import urlsplit
 
-from sottovoce.core.errors import SignatureError
+from sottovoce.core.errors import LedgerError, MismatchError, ServiceError, SignatureError, TransparencyError
 from sottovoce.core.signing import PUBLIC_KEY_BYTES, check_public_key, from_base64url
 from sottovoce.device.fetch import CollectorClient, Published
-from sottovoce.device.store import DeviceStore
+from sottovoce.device.http import collector_url
+from sottovoce.device.store import DeviceStore, LogConflict
+from sottovoce.device.turns import Clock, day_of
+from sottovoce.surveys.relay import Relay, relay_url
+from sottovoce.transparency.evidence import block_of, check_log_proof
+from sottovoce.transparency.tree_head import read_checkpoint
 
-__all__ = ["Trust"]
+__all__ = ["LogCheck", "RelayPolicy", "Trust"]
+
+
+_ATTEMPTS: Final = 10
+"""Other processes with the same store may be remembering as well."""
+
+
+@final
+@dataclass(frozen=True)
+class LogCheck:
+    """What a device knows of the logs of collectors, and checks.
+
+    A log that was seen once is needed from then on; `required` needs one of collectors that have never shown any.
+    """
+
+    store: DeviceStore
+    clock: Clock
+    required: bool
+
+    def check(self, collector: CollectorClient, key: bytes, survey_id: str) -> None:
+        """Raise `TransparencyError` unless the log allows to answer this survey; remember its head.
+
+        The key, and not the address, says whose log it is.
+        """
+        for _ in range(_ATTEMPTS):
+            note = self.store.checkpoint(key)
+            remembered = None if note is None else read_checkpoint(note, key)
+            proof = collector.log_proof(survey_id, 0 if remembered is None else block_of(remembered.size))
+            if proof is None:
+                if note is not None or self.required:
+                    raise _missing(collector.url, was_there=note is not None)
+                return
+            try:
+                check_log_proof(proof, key, survey_id, remembered)
+            except TransparencyError as error:
+                if error.conflict and note is not None:
+                    conflict = LogConflict(collector.url, key, note, proof.checkpoint, day_of(self.clock))
+                    self.store.keep_conflict(conflict)
+                    raise _contradiction(collector.url, error) from None
+                raise TransparencyError(f"{error}. Nothing was answered; the collector is at {collector.url}") from None
+            if self.store.remember(key, note, proof.checkpoint):
+                return
+        raise LedgerError("other processes keep changing what this device remembers; nothing was answered, try again")
+
+
+def _missing(url: str, *, was_there: bool) -> TransparencyError:
+    why = (
+        "although it had one before"
+        if was_there
+        else "and this device's owner requires one (require_log, --require-log)"
+    )
+    return TransparencyError(
+        f"the collector at {url} shows no log of its surveys, {why}; nothing was answered. Without it nobody can tell "
+        "whether all are asked the same: ask its operator, through another channel"
+    )
+
+
+def _contradiction(url: str, error: TransparencyError) -> TransparencyError:
+    return TransparencyError(
+        f"{error}. The collector at {url} shows this device two lists of surveys, or has lost some of them; nothing "
+        "was answered. Both signed checkpoints are kept as evidence: 'sottovoce ledger --json' shows them. Ask its "
+        "operator, through another channel, and compare with others ('sottovoce log check')",
+        conflict=True,
+    )
+
+
+@final
+@dataclass(frozen=True)
+class RelayPolicy:
+    """What the owner demands of a survey's relay."""
+
+    insists: bool = False
+    allowed: frozenset[str] | None = None
+    """Addresses of relays; None for any. Whoever insists trusts the relay they named, and no other unless they say so:
+    any collector can state one of its own."""
+
+    @classmethod
+    def of(cls, relay: str | None, insists: bool, allowed: Collection[str] | None) -> Self:
+        """From the settings of a device; `relay` is the one that it fetches through."""
+        if insists and relay is None:
+            raise ServiceError(
+                "insist_on_relay needs relay (--relay), the address of the relay that surveys are fetched through: "
+                "without one, the collector would see this device's address",
+                "bad_address",
+            )
+        if isinstance(allowed, str):
+            raise ServiceError("relays must be a list of addresses, for example ['https://relay.example.org']")
+        if insists and relay is not None and allowed is None:
+            return cls(insists, frozenset({collector_url(relay, insecure=True, who="relay")}))
+        return cls(insists, None if allowed is None else frozenset(map(relay_url, allowed)))
+
+    def check(self, survey: Any, collector: str) -> None:
+        """Raise `MismatchError` unless the owner lets this survey be answered, as far as its relay is concerned."""
+        relay: Relay | None = getattr(survey, "relay", None)
+        objection = self.objection("" if relay is None else relay.url, collector)
+        if objection:
+            raise MismatchError(f"{objection}; nothing was answered")
+
+    def objection(self, relay: str, collector: str) -> str:
+        """Why the answer to a survey may not go through the relay that it states, or to the collector if that is empty.
+
+        Empty if it may. Answers that were recorded under other settings are asked about again when they are sent.
+        """
+        if not relay:
+            return "this survey states no relay, and this device sends through a relay only" if self.insists else ""
+        if self.allowed is not None and relay not in self.allowed:
+            return (
+                f"this survey states the relay {relay}, which this device's owner has not allowed (add it to relays, "
+                "or by --allow-relay)"
+            )
+        if urlsplit(relay)[:2] == urlsplit(collector)[:2]:
+            return "the relay that this survey states is at the collector's own address, and so separates nothing"
+        return ""
 
 
 @final

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from sottovoce.core.text import one_line
 from sottovoce.core.words import plural
-from sottovoce.device.text import one_line
 from sottovoce.disclosure.brief import Brief
 from sottovoce.disclosure.claim import Chapter, Claim, not_claimed, unstated
 from sottovoce.disclosure.unread import UnreadSurvey

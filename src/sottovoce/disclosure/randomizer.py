@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from sottovoce.auditing import AuditResult
+from sottovoce.core.text import one_line
 from sottovoce.core.words import plural, rounded_down, rounded_up
-from sottovoce.device.text import one_line
 from sottovoce.disclosure.brief import Brief
 from sottovoce.disclosure.claim import Chapter, Claim, not_claimed, unstated
 from sottovoce.disclosure.unread import UnreadSurvey

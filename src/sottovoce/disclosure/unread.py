@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, final
 
 from sottovoce.core.errors import SottovoceError, SurveyError
-from sottovoce.device.text import one_line
+from sottovoce.core.text import one_line
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import MAX_TITLE, Attachments, Stated, read_json
 from sottovoce.surveys.survey import Survey, Tracking

@@ -20,7 +20,7 @@ from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.laws.rows import combined_ranges
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body
 from sottovoce.workloads.record_tables import RecordTables
 from sottovoce.workloads.sets import Sets
 

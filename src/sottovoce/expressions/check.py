@@ -16,11 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.domain import Domain, LabelDomain, RangeDomain, TextDomain
-from sottovoce.expressions.constants import alternatives, numbers_array, text_position
-from sottovoce.expressions.faults import Path, PlacedError, shown
-from sottovoce.expressions.limits import MAX_LABELS
-from sottovoce.expressions.part import Kind, Part, Scalar, alike, as_number, as_real, bounded, constant, named
-from sottovoce.expressions.search import ConstantLookup
+from sottovoce.expressions.limits import MAX_LABELS, Path, PlacedError, shown
+from sottovoce.expressions.part import (
+    ConstantLookup,
+    Kind,
+    Part,
+    Scalar,
+    alike,
+    alternatives,
+    as_number,
+    as_real,
+    bounded,
+    constant,
+    named,
+    numbers_array,
+    text_position,
+)
 from sottovoce.expressions.tree import ParsedTree, Tree, value_of
 
 __all__ = ["Checked", "CompiledExpression", "check"]

@@ -10,8 +10,7 @@ import math
 import re
 from typing import Any, Final
 
-from sottovoce.expressions.faults import Path, PlacedError, shown
-from sottovoce.expressions.limits import LARGEST, MAX_DEPTH, MAX_NODES, MAX_TEXT, SMALLEST
+from sottovoce.expressions.limits import LARGEST, MAX_DEPTH, MAX_NODES, MAX_TEXT, SMALLEST, Path, PlacedError, shown
 from sottovoce.expressions.tree import integer_node
 
 __all__ = ["CALLS", "parse"]

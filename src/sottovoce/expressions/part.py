@@ -1,18 +1,40 @@
-"""Parts of a checked expression, with their kinds and bounds."""
+"""Parts of a checked expression, with their kinds and bounds; constants, and how a value is looked up among them.
+
+The lookup is decided when the expression is checked, without any value. A table is the fastest and largest way, so an
+expression may have a few; other lists use binary search.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sottovoce.domain import Domain
-from sottovoce.expressions.faults import Path, PlacedError
-from sottovoce.expressions.limits import LARGEST, SMALLEST
+from sottovoce.core.errors import ValueOutsideDomainError
+from sottovoce.domain import Domain, LabelDomain
+from sottovoce.expressions.limits import LARGEST, MAX_TABLES, SMALLEST, Path, PlacedError, shown
+from sottovoce.expressions.tree import Tree, value_of
 
-__all__ = ["Kind", "Part", "Scalar", "alike", "as_number", "as_real", "bounded", "constant", "named"]
+__all__ = [
+    "ConstantLookup",
+    "Kind",
+    "Part",
+    "Scalar",
+    "alike",
+    "alternatives",
+    "as_number",
+    "as_real",
+    "bounded",
+    "constant",
+    "named",
+    "numbers_array",
+    "text_position",
+]
+
 
 Kind: TypeAlias = Literal["integer", "real", "truth", "text"]
 Scalar: TypeAlias = int | float
@@ -78,3 +100,77 @@ def as_real(part: Part) -> Part:
     if part.kind == "real":
         return part
     return Part("real", "real", float(part.low), float(part.high), (part,))
+
+
+def text_position(domain: Domain, text: str, path: Path) -> int:
+    """The index of a constant text; refused if it is not in the domain."""
+    try:
+        return domain.index(text)
+    except ValueOutsideDomainError:
+        allowed = domain._allowed
+        if isinstance(domain, LabelDomain):
+            rest = f" and {domain.size - 5} more" if domain.size > 5 else ""
+            allowed = ", ".join(shown(name) for name in domain.names[:5]) + rest
+        raise PlacedError(
+            f"the text {shown(text)} is not in the attribute's domain; allowed: {allowed}", path
+        ) from None
+
+
+def numbers_array(members: Sequence[Tree]) -> NDArray[Any]:
+    """Numbers of a list: int64 where all are integers, else float64."""
+    values = [value_of(member) for member in members]
+    return np.array(values, dtype=np.int64 if all(isinstance(value, int) for value in values) else np.float64)
+
+
+def alternatives(part: Part, members: Sequence[Tree], path: Path, distinct: bool) -> tuple[Part, NDArray[Any]]:
+    """The part and the constants it is compared with, converted to one kind."""
+    texts = isinstance(members[0], str)
+    if texts != (part.kind == "text"):
+        raise PlacedError(f"cannot search for {named(part.kind)} among {'texts' if texts else 'numbers'}", path)
+    if part.domain is not None:
+        found = [text_position(part.domain, str(member), (*path, i)) for i, member in enumerate(members)]
+        listed: NDArray[Any] = np.array(found, dtype=np.int64)
+    else:
+        listed = numbers_array(members)
+        if listed.dtype.kind == "f" or part.kind == "real":
+            part, listed = as_real(part), listed.astype(np.float64)
+    if distinct and len(np.unique(listed)) < len(listed):
+        raise PlacedError("find takes distinct constants; two of these are equal", path)
+    return part, listed
+
+
+_FEW: Final = 8
+"""Up to this many constants are compared one by one."""
+
+_SPAN: Final = 2**17
+"""Integers from a range of up to this many values are looked up in a table."""
+
+
+class ConstantLookup:
+    """The lookups of one expression, with their memory budget."""
+
+    def __init__(self) -> None:
+        self._room = MAX_TABLES
+
+    def place(self, a: Part, listed: NDArray[Any]) -> Part:
+        """The position of a value in a list of distinct constants, or the list's length."""
+        count = len(listed)
+        low, high = (a.low, a.high) if a.domain is None else (0, a.domain.size - 1)
+        if count <= _FEW:
+            return Part("match", "integer", 0, count, (a,), listed)
+        if a.kind != "real" and high - low < min(_SPAN, self._room):
+            table = np.full(int(high - low) + 1, count, dtype=np.int64)
+            self._room -= len(table)
+            inside = (listed >= low) & (listed <= high)
+            table[listed[inside] - int(low)] = np.flatnonzero(inside)
+            offset = Part("-", "integer", 0, high - low, (a, constant(low)))
+            return Part("gather", "integer", 0, count, (offset,), table)
+        order = np.argsort(listed)
+        return Part("search", "integer", 0, count, (a,), (listed[order], order))
+
+    def held(self, a: Part, listed: NDArray[Any]) -> Part:
+        """Whether a value is one of the constants."""
+        distinct = np.unique(listed)
+        if len(distinct) <= _FEW:
+            return Part("in", "truth", 0, 1, (a,), distinct)
+        return Part("<", "truth", 0, 1, (self.place(a, distinct), constant(len(distinct))))

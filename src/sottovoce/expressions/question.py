@@ -11,20 +11,58 @@ import numpy as np
 import rfc8785
 from numpy.typing import NDArray
 
-from sottovoce.core.entries import as_integer
-from sottovoce.core.errors import QueryError
+from sottovoce.core.entries import as_integer, as_integers, entries_of
+from sottovoce.core.errors import QueryError, ValueOutsideDomainError
 from sottovoce.domain import Domain, Indices
 from sottovoce.expressions.check import Checked, CompiledExpression, check
-from sottovoce.expressions.columns import read_columns
 from sottovoce.expressions.evaluate import evaluate
-from sottovoce.expressions.faults import Path, PlacedError
-from sottovoce.expressions.limits import MAX_CONSTANTS, MAX_QUERY_BYTES
+from sottovoce.expressions.limits import MAX_CONSTANTS, MAX_QUERY_BYTES, Path, PlacedError
 from sottovoce.expressions.parse import parse
-from sottovoce.expressions.render import render
-from sottovoce.expressions.tree import ParsedTree, Tree, integer_node, read_tree
+from sottovoce.expressions.tree import ParsedTree, Tree, integer_node, read_tree, render
 from sottovoce.workloads.base import Workload
 
 __all__ = ["Query", "numbers", "positions", "query"]
+
+
+def _read_columns(columns: object, domain: Domain, uses: Mapping[str, int]) -> tuple[dict[str, Indices], int]:
+    """The columns that are used, as int64, and the number of people.
+
+    Raises
+    ------
+    QueryError
+        Unless there is a column for each attribute of the domain, all of one length, and those used contain
+        indices below their size. The message contains no index.
+    """
+    names = [name for name, _ in Domain.attributes_of(domain)]
+    if not isinstance(columns, Mapping) or not set(names) <= set(columns):
+        raise QueryError("columns must have one entry per attribute of the domain; give domain.columns(values)")
+    read = {name: _integers(columns[name]) for name in names}
+    lengths = {len(column) for column in read.values()}
+    if len(lengths) != 1:
+        raise QueryError("columns must have equal lengths, one entry per person; give domain.columns(values)")
+    for name, size in uses.items():
+        # As uint64 a negative number exceeds every size: one pass finds both errors.
+        if read[name].view(np.uint64).max(initial=0) >= size:
+            raise _unusable()
+    return {name: read[name] for name in uses}, lengths.pop()
+
+
+def _integers(column: object) -> Indices:
+    try:
+        integers = as_integers(entries_of(column))
+    except ValueOutsideDomainError:
+        raise _unusable() from None
+    if integers is None:
+        raise _unusable()
+    return integers
+
+
+def _unusable() -> QueryError:
+    return QueryError(
+        "a column must contain indices: integers from 0 to below its attribute's size, one entry per person; "
+        "give domain.columns(values)"
+    )
+
 
 _FORMS: Final = (
     'a text such as "age < 30", an array with one number per value, a mapping of indices to weights, '
@@ -125,7 +163,7 @@ class Query:
         array([1., 0.])
         """
         compiled = self._compiled(domain)
-        read, people = read_columns(columns, domain, compiled.uses)
+        read, people = _read_columns(columns, domain, compiled.uses)
         with np.errstate(all="ignore"):
             found = evaluate(compiled.part, read)
         return np.array(

@@ -8,8 +8,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.kernels.memory import zeros
-from sottovoce.kernels.threads import for_each_piece
+from sottovoce.kernels.threads import for_each_piece, zeros
 
 __all__ = ["count_encoded", "count_into"]
 

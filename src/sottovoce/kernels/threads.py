@@ -1,16 +1,51 @@
-"""Spread compiled, GIL-free work over the machine's cores with plain threads.
+"""Compiled, GIL-free work spread over the machine's cores with plain threads, and large arrays in huge pages.
 
 Plain threads and not Numba's own: its portable threading layer aborts the process when two threads enter it
 at once, and none of its layers may be used again after a fork.
+
+Fresh memory in huge pages costs a fault for every 2 MiB and not for every page. Faults of small pages take longer than
+the passes over such an array themselves. NumPy asks for huge pages from 4 MiB on, and the kernel gives them only where
+all of one lies within the array.
 """
+
+from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import count
+from typing import Any
 
-__all__ = ["cores", "for_each_piece", "use_cores"]
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+__all__ = ["cores", "for_each_piece", "uninitialized", "use_cores", "zeros"]
+
+
+_HUGE = 1 << 21
+_ASKED_FROM = 1 << 22
+
+
+def uninitialized(entries: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """An array of any content."""
+    return _aligned(np.empty, entries, np.dtype(dtype))
+
+
+def zeros(entries: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """An array of zeros."""
+    return _aligned(np.zeros, entries, np.dtype(dtype))
+
+
+def _aligned(make: Callable[..., NDArray[Any]], entries: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    size = entries * dtype.itemsize
+    if size < _HUGE // 2:
+        return make(entries, dtype=dtype)
+    # From the first huge page on to the end of the last one needed; what is not used takes no memory.
+    room = make(max(_ASKED_FROM, -(-size // _HUGE) * _HUGE + _HUGE), dtype=np.uint8)
+    start = -room.ctypes.data % _HUGE
+    return room[start : start + size].view(dtype)
+
 
 _most: int | None = None
 

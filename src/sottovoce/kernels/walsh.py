@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.kernels.memory import uninitialized
-from sottovoce.kernels.threads import for_each_piece
+from sottovoce.kernels.threads import for_each_piece, uninitialized
 
 __all__ = ["walsh_hadamard", "walsh_hadamard_of_counts", "walsh_hadamard_rows"]
 

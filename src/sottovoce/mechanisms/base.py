@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
-from sottovoce.kernels.memory import zeros
+from sottovoce.kernels.threads import zeros
 from sottovoce.mechanisms.codecs import Codec, IndexCodec, Payloads
 from sottovoce.mechanisms.reference import Reference
 from sottovoce.theory.blanket import Blanket

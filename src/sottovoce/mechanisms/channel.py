@@ -20,7 +20,7 @@ from sottovoce.mechanisms.reference import ChannelReference
 from sottovoce.mechanisms.stated import StatedReference
 from sottovoce.randomness import Source, epsilon_of
 from sottovoce.theory.blanket import Blanket
-from sottovoce.theory.listed_blanket import listed_blanket
+from sottovoce.theory.blanket_laws import listed_blanket
 
 __all__ = ["ChannelMechanism"]
 

@@ -21,7 +21,7 @@ from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, Values
 from sottovoce.randomness import Source, within_epsilon
 from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
-from sottovoce.theory.listed_blanket import listed_blanket
+from sottovoce.theory.blanket_laws import listed_blanket
 
 __all__ = ["MatrixChannel"]
 

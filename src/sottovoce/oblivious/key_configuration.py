@@ -1,4 +1,8 @@
-"""The collector's public keys as clients read them: application/ohttp-keys (RFC 9458, Sec. 3)."""
+"""The collector's public sealing keys (application/ohttp-keys, RFC 9458, Sec. 3), and their signature.
+
+The key that signs surveys signs them, which devices pin already. A relay that answers with keys of its own could read
+what devices send; a signature that it cannot make prevents that.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Self, final
 
-from sottovoce.core.errors import ObliviousError
+import msgspec
+
+from sottovoce.core.errors import ObliviousError, SignatureError
+from sottovoce.core.signing import SIGNATURE_BYTES, SigningKey, from_base64url, to_base64url, verify
 from sottovoce.oblivious.hpke import AEAD_ID, KDF_ID, KEM_ID, KEY_BYTES
 
-__all__ = ["KEYS_MEDIA_TYPE", "KeyConfiguration", "decode_configurations", "encode_configurations"]
+__all__ = [
+    "KeyConfiguration",
+    "SignedKeys",
+    "decode_configurations",
+    "encode_configurations",
+    "read_signed_keys",
+    "sign_keys",
+]
 
-KEYS_MEDIA_TYPE: Final = "application/ohttp-keys"
+
+_KEYS_MEDIA_TYPE: Final = "application/ohttp-keys"
 
 _OURS: Final = (KDF_ID, AEAD_ID)
 _HEAD_BYTES: Final = 3
@@ -91,3 +106,42 @@ def decode_configurations(encoded: bytes) -> tuple[KeyConfiguration, ...]:
 
 def _malformed() -> ObliviousError:
     return ObliviousError("bad_keys", "the collector's key configurations are damaged; fetch them again")
+
+
+_CONTEXT: Final = b"sottovoce keys\n"
+"""Prefix of the signed bytes: no signature of a survey is one of keys, and the other way round."""
+
+
+class SignedKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Key configurations as they are published, in base64url."""
+
+    configurations: str
+    signature: str
+    key: str
+    """The public key that signed them. A device trusts the one that it has pinned, not this one."""
+
+
+def sign_keys(key: SigningKey, configurations: tuple[KeyConfiguration, ...]) -> SignedKeys:
+    """Sign key configurations, the preferred one first."""
+    encoded = encode_configurations(configurations)
+    return SignedKeys(to_base64url(encoded), to_base64url(key.sign(encoded, _CONTEXT)), to_base64url(key.public))
+
+
+def read_signed_keys(body: bytes, pinned: bytes) -> tuple[KeyConfiguration, ...]:
+    """The key configurations in the body of ``GET /v1/keys`` that the pinned key has signed, the preferred one first.
+
+    Raises
+    ------
+    SignatureError
+        If that key did not sign them.
+    ObliviousError
+        If the body is damaged, or no configuration can be used here.
+    """
+    try:
+        signed = msgspec.json.decode(body, type=SignedKeys)
+        encoded = from_base64url(signed.configurations)
+        signature = from_base64url(signed.signature, SIGNATURE_BYTES)
+    except (msgspec.MsgspecError, UnicodeDecodeError, SignatureError) as error:
+        raise ObliviousError("bad_keys", "the collector's signed keys are damaged; fetch them again") from error
+    verify(pinned, encoded, signature, _CONTEXT)
+    return decode_configurations(encoded)

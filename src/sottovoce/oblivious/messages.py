@@ -1,14 +1,15 @@
-"""Requests and responses that a relay cannot read (RFC 9458, Sec. 4), in few different sizes.
+"""Requests and responses that a relay cannot read (RFC 9458, Sec. 4), in few different sizes, and batches of them.
 
 A device seals a request to the collector's public key, the relay passes it on, and the collector opens it and seals
 its response. Both are padded to one of a few sizes, so that the size tells nearly nothing.
+All messages of a batch, from a relay to the collector, are of one size.
 """
 
 from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, final
 
 from cryptography.exceptions import InvalidTag
@@ -44,12 +45,17 @@ __all__ = [
     "MESSAGE_SIZES",
     "REQUEST_MEDIA_TYPE",
     "RESPONSE_MEDIA_TYPE",
+    "SEALED_HEADER_BYTES",
+    "SEALED_MEDIA_TYPE",
     "OpenedRequest",
     "SealedRequest",
+    "decode_sealed_batch",
+    "encode_sealed_batch",
     "key_id_of",
     "open_request",
     "seal_request",
 ]
+
 
 REQUEST_MEDIA_TYPE: Final = "message/ohttp-req"
 RESPONSE_MEDIA_TYPE: Final = "message/ohttp-res"
@@ -210,3 +216,44 @@ def _padded_size(length: int) -> int:
     """The smallest size that has room for so many bytes."""
     largest = MESSAGE_SIZES[-1]
     return next((size for size in MESSAGE_SIZES if length <= size), -(-length // largest) * largest)
+
+
+SEALED_MEDIA_TYPE: Final = "application/vnd.sottovoce.sealed"
+
+_MAGIC: Final = b"SVS1"
+_SIZE_BYTES: Final = 4
+
+SEALED_HEADER_BYTES: Final = len(_MAGIC) + _SIZE_BYTES
+
+
+def encode_sealed_batch(size: int, messages: Iterable[bytes]) -> bytes:
+    """A body of messages of this size.
+
+    Examples
+    --------
+    >>> size, messages = decode_sealed_batch(encode_sealed_batch(512, [bytes(512), bytes(512)]))
+    >>> size, len(messages)
+    (512, 1024)
+    """
+    found = [*messages]
+    if size not in MESSAGE_SIZES or any(len(message) != size for message in found):
+        raise _bad()
+    return _MAGIC + size.to_bytes(_SIZE_BYTES) + b"".join(found)
+
+
+def decode_sealed_batch(body: bytes) -> tuple[int, bytes]:
+    """The size of a body's messages, and all of them, one after another."""
+    size = int.from_bytes(body[len(_MAGIC) : SEALED_HEADER_BYTES])
+    messages = body[SEALED_HEADER_BYTES:]
+    if body[: len(_MAGIC)] != _MAGIC or size not in MESSAGE_SIZES or not messages or len(messages) % size:
+        raise _bad()
+    return size, messages
+
+
+def _bad() -> ObliviousError:
+    sizes = ", ".join(str(size) for size in MESSAGE_SIZES)
+    return ObliviousError(
+        "bad_batch",
+        f"a batch of sealed messages is {_MAGIC.decode()}, a size in {_SIZE_BYTES} bytes ({sizes}) and at least one "
+        "message, all of that size",
+    )

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import ProjectionError
-from sottovoce.projections.checks import checked_vector
-from sottovoce.projections.projected import Projected
+from sottovoce.projections.checks import Projected, checked_vector
 
 __all__ = ["project_ball"]
 

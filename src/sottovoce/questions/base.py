@@ -19,8 +19,7 @@ from sottovoce.domain import Domain
 from sottovoce.questions.invented import InventedPeople
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.questions.people import People, check_histogram
-from sottovoce.workloads.base import Workload
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body, Workload
 from sottovoce.workloads.naming import value_at
 from sottovoce.workloads.pictures import NumberFigure, NumberHistogram, Panel
 

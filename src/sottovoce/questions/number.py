@@ -19,9 +19,9 @@ from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People, check_histogram
 from sottovoce.questions.queries import Queries
 from sottovoce.workloads.base import Workload
-from sottovoce.workloads.moments import Moments
 from sottovoce.workloads.pictures import Cdf, NumberFigure, NumberHistogram, Panel, number_figure
-from sottovoce.workloads.prefix import Prefix
+from sottovoce.workloads.ranges import Prefix
+from sottovoce.workloads.table import Moments
 
 __all__ = ["POINTS", "Number"]
 

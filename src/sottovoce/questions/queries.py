@@ -12,7 +12,7 @@ from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
 from sottovoce.workloads.base import MAX_ENTRIES, Workload, check_workload
-from sottovoce.workloads.statement import workload_from_statement
+from sottovoce.workloads.stack import workload_from_statement
 
 __all__ = ["Queries"]
 

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Final
 
 from sottovoce.core.errors import ObliviousError, ServiceError
+from sottovoce.oblivious.key_configuration import SignedKeys
 from sottovoce.oblivious.messages import MESSAGE_SIZES, REQUEST_MEDIA_TYPE, RESPONSE_MEDIA_TYPE, key_id_of
-from sottovoce.oblivious.signed_keys import SignedKeys
 from sottovoce.protocol.access import Health
 from sottovoce.protocol.base import SurveyId
 from sottovoce.protocol.reports import MessageReceipt

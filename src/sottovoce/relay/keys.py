@@ -16,7 +16,7 @@ import msgspec
 
 from sottovoce.core.errors import ObliviousError, ServiceError, SignatureError
 from sottovoce.core.signing import from_base64url
-from sottovoce.oblivious.signed_keys import SignedKeys, read_signed_keys
+from sottovoce.oblivious.key_configuration import SignedKeys, read_signed_keys
 from sottovoce.relay.store import RelayStore
 from sottovoce.service.running.outage import Outage
 

@@ -15,8 +15,7 @@ import msgspec
 from sottovoce.core.errors import ServiceError, SurveyError
 from sottovoce.device.http import BAD_ANSWER, Http
 from sottovoce.formats.wire import DEFAULT_BODY_BYTES
-from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE
-from sottovoce.oblivious.sealed_batch import SEALED_HEADER_BYTES, SEALED_MEDIA_TYPE, encode_sealed_batch
+from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, SEALED_HEADER_BYTES, SEALED_MEDIA_TYPE, encode_sealed_batch
 from sottovoce.protocol.errors import RefusedReport
 from sottovoce.relay.settings import RelaySettings
 from sottovoce.service.refusal import Refusal

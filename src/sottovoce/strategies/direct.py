@@ -24,7 +24,7 @@ from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import projected_bound
 from sottovoce.workloads import Workload
 from sottovoce.workloads.ball import Ball
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body
 
 __all__ = ["Direct"]
 

@@ -31,7 +31,7 @@ from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.optimized import pack_channel, unpack_numbers
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.workloads import Workload
-from sottovoce.workloads.moments import Moments
+from sottovoce.workloads.table import Moments
 
 __all__ = ["MinimaxStrategy"]
 

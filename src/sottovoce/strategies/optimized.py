@@ -35,7 +35,7 @@ from sottovoce.strategies.search.reconstruction import user_noise
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.theory.bounds import maximum_of_proxy
 from sottovoce.workloads import Workload
-from sottovoce.workloads.moments import Moments
+from sottovoce.workloads.table import Moments
 
 __all__ = ["OptimizedStrategy", "channel_kind", "pack_channel", "unpack_channel", "unpack_numbers"]
 

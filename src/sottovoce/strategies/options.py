@@ -19,7 +19,7 @@ from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.theory.bounds import Bound
 from sottovoce.workloads import Workload
-from sottovoce.workloads.moments import Moments
+from sottovoce.workloads.table import Moments
 
 __all__ = [
     "FACTORIZED_VALUES",

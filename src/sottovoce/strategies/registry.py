@@ -20,7 +20,7 @@ from sottovoce.strategies.trees.haar import HaarStrategy
 from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.words.prefixes import PrefixStrategy
 from sottovoce.workloads import Workload
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body
 
 __all__ = ["STRATEGIES", "find", "restore"]
 

@@ -24,7 +24,7 @@ from sottovoce.core.limits import MAX_COUNTERS, check_integer
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.sets import SetMechanism
-from sottovoce.projections.capped import project_capped
+from sottovoce.projections.simplex import project_capped
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.answer_variance import PerAnswer
 from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed

@@ -9,7 +9,7 @@ from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_REPORT_BYTES
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.workloads import Workload
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body
 
 __all__ = ["AUTO", "Setting", "Statement"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sottovoce.core.errors import CapacityError, MismatchError, ReportError
 from sottovoce.core.words import plural
-from sottovoce.kernels.memory import uninitialized
+from sottovoce.kernels.threads import uninitialized
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.mechanisms.codecs import Payloads
 from sottovoce.surveys.terms import Terms

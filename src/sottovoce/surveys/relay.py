@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, Self, final
 
+from sottovoce.core.addresses import is_loopback
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import MAX_USERS, check_central_delta, check_integer
-from sottovoce.core.loopback import is_loopback
 from sottovoce.surveys.statement import check_fields
 
 __all__ = ["DEFAULT_CENTRAL_DELTA", "LEAST_BATCH", "Relay", "relay_url"]

@@ -13,9 +13,16 @@ import msgspec
 
 from sottovoce.core.errors import SignatureError, TransparencyError
 from sottovoce.core.signing import from_base64url, to_base64url
-from sottovoce.transparency.entry import PUBLISHED, LogEntry
-from sottovoce.transparency.proofs import proves_consistency, proves_inclusion
-from sottovoce.transparency.tree import HASH_BYTES, GrowingTree, peaks, root_from
+from sottovoce.transparency.tree import (
+    HASH_BYTES,
+    PUBLISHED,
+    GrowingTree,
+    LogEntry,
+    peaks,
+    proves_consistency,
+    proves_inclusion,
+    root_from,
+)
 from sottovoce.transparency.tree_head import TreeHead, read_checkpoint
 
 __all__ = ["BLOCK_ENTRIES", "LogProof", "TreeHash", "block_of", "check_log_proof", "log_proof"]

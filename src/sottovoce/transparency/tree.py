@@ -1,15 +1,35 @@
-"""The Merkle tree of RFC 9162, Sec. 2.1: its hashes, and the proofs of a list that only grows.
+"""The log of surveys as the Merkle tree of RFC 9162: its entries, hashes and proofs, and how proofs are checked.
 
-Leaves and inner nodes are hashed with different prefixes, so that neither can pass for the other.
+Leaves and inner nodes are hashed with different prefixes, so that neither can pass for the other. An entry
+says what happened to which survey, and nothing of time, of devices or of reports.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import Final, final
+import hmac
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final, Literal, TypeAlias, final
 
-__all__ = ["EMPTY_ROOT", "HASH_BYTES", "GrowingTree", "leaf_hash", "node_hash", "peaks", "root_from"]
+import msgspec
+import rfc8785
+
+from sottovoce.protocol.base import Hex64
+
+__all__ = [
+    "EMPTY_ROOT",
+    "HASH_BYTES",
+    "PUBLISHED",
+    "GrowingTree",
+    "LogEntry",
+    "LogEvent",
+    "leaf_hash",
+    "peaks",
+    "proves_consistency",
+    "proves_inclusion",
+    "root_from",
+]
+
 
 HASH_BYTES: Final = 32
 
@@ -28,7 +48,7 @@ def leaf_hash(content: bytes) -> bytes:
     return hashlib.sha256(b"\0" + content).digest()
 
 
-def node_hash(left: bytes, right: bytes) -> bytes:
+def _node_hash(left: bytes, right: bytes) -> bytes:
     """The hash of an inner node."""
     return hashlib.sha256(b"\1" + left + right).digest()
 
@@ -57,14 +77,14 @@ def root_from(size: int, before: Iterable[bytes], leaves: Iterable[bytes]) -> by
     for leaf in leaves:
         width, found = 1, leaf
         while stack and stack[-1][0] == width:
-            found = node_hash(stack.pop()[1], found)
+            found = _node_hash(stack.pop()[1], found)
             width *= 2
         stack.append((width, found))
     if not stack:
         return EMPTY_ROOT
     *rest, (_, root) = stack
     for _, left in reversed(rest):
-        root = node_hash(left, root)
+        root = _node_hash(left, root)
     return root
 
 
@@ -97,7 +117,7 @@ class GrowingTree:
             self._levels[height].append(found)
             if len(self._levels[height]) % 2:
                 return
-            found = node_hash(*self._levels[height][-2:])
+            found = _node_hash(*self._levels[height][-2:])
             height += 1
             if height == len(self._levels):
                 self._levels.append([])
@@ -164,7 +184,7 @@ class GrowingTree:
         if width == 1 << height and start % width == 0:
             return self._levels[height][start >> height]
         middle = start + _split(width)
-        return node_hash(self._over(start, middle), self._over(middle, end))
+        return _node_hash(self._over(start, middle), self._over(middle, end))
 
     def _check(self, size: int) -> None:
         if not 0 <= size <= self.size:
@@ -174,3 +194,84 @@ class GrowingTree:
 def _split(width: int) -> int:
     """The largest power of two below a number above 1."""
     return 1 << (width - 1).bit_length() - 1
+
+
+def proves_inclusion(leaf: bytes, position: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
+    """Whether a leaf, by its hash, is at this position of the tree of that size and root (Sec. 2.1.3.2)."""
+    if not 0 <= position < size or not _are_hashes(proof):
+        return False
+    place, last, found = position, size - 1, leaf
+    for other in proof:
+        if last == 0:
+            return False
+        if place & 1 or place == last:
+            found = _node_hash(other, found)
+            while not place & 1 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            found = _node_hash(found, other)
+        place, last = place >> 1, last >> 1
+    return last == 0 and hmac.compare_digest(found, root)
+
+
+def proves_consistency(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequence[bytes]) -> bool:
+    """Whether the tree of `new` leaves begins with the leaves of the one of `old` (Sec. 2.1.4.2).
+
+    Every tree continues the empty one, for which the proof is empty.
+    """
+    if not 0 <= old <= new or not _are_hashes(proof):
+        return False
+    if old == new:
+        return not proof and hmac.compare_digest(old_root, new_root)
+    if old == 0:
+        return not proof
+    path = [old_root, *proof] if old & (old - 1) == 0 else list(proof)
+    if not path:
+        return False
+    place, last = old - 1, new - 1
+    while place & 1:
+        place, last = place >> 1, last >> 1
+    from_old = from_new = path[0]
+    for other in path[1:]:
+        if last == 0:
+            return False
+        if place & 1 or place == last:
+            from_old, from_new = _node_hash(other, from_old), _node_hash(other, from_new)
+            while not place & 1 and place:
+                place, last = place >> 1, last >> 1
+        else:
+            from_new = _node_hash(from_new, other)
+        place, last = place >> 1, last >> 1
+    return last == 0 and hmac.compare_digest(from_old, old_root) and hmac.compare_digest(from_new, new_root)
+
+
+def _are_hashes(proof: Sequence[bytes]) -> bool:
+    return all(len(one) == HASH_BYTES for one in proof)
+
+
+LogEvent: TypeAlias = Literal["published"]
+
+PUBLISHED: Final[LogEvent] = "published"
+
+
+class LogEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An event of a survey."""
+
+    event: Annotated[LogEvent, msgspec.Meta(description="what happened")]
+    survey: Annotated[Hex64, msgspec.Meta(description="the survey's id: the SHA-256 of its canonical JSON")]
+
+    @property
+    def leaf(self) -> bytes:
+        """Its canonical JSON (RFC 8785), which is the content of its leaf.
+
+        Examples
+        --------
+        >>> LogEntry(PUBLISHED, "ab" * 32).leaf[:33]
+        b'{"event":"published","survey":"ab'
+        """
+        return rfc8785.dumps({"event": self.event, "survey": self.survey})
+
+    @property
+    def hash(self) -> bytes:
+        """The hash of its leaf."""
+        return leaf_hash(self.leaf)

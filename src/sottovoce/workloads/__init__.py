@@ -7,17 +7,14 @@
 
 from sottovoce.workloads.base import Workload
 from sottovoce.workloads.bins import Bins
-from sottovoce.workloads.dense import Dense
-from sottovoce.workloads.features import Features
 from sottovoce.workloads.identity import Identity
 from sottovoce.workloads.marginals import Marginals
 from sottovoce.workloads.parities import Parities
 from sottovoce.workloads.parse import parse_workload
-from sottovoce.workloads.prefix import Prefix
-from sottovoce.workloads.ranges import Ranges
+from sottovoce.workloads.ranges import Prefix, Ranges
 from sottovoce.workloads.sparse import Sparse
-from sottovoce.workloads.stack import Stack
-from sottovoce.workloads.statement import workload_from_statement
+from sottovoce.workloads.stack import Stack, workload_from_statement
+from sottovoce.workloads.table import Dense, Features
 
 __all__ = [
     "Bins",

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from sottovoce.core.entries import as_integer
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.core.limits import check_dimension, check_radius
-from sottovoce.workloads.base import Floats
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body, Floats
 
 __all__ = ["Ball"]
 

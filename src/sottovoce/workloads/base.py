@@ -1,7 +1,8 @@
 """`Workload`: a query matrix A, one row per query and one column per value, as an operator.
 
 A device reads one column; the collector multiplies by A and by its transpose; the analyst looks up answers by name.
-Only `Dense`, `Sparse` and `Features` store numbers.
+Only `Dense`, `Sparse` and `Features` store numbers. `Body` holds the possible answers of people whose values cannot be
+listed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final, Self, TypeAlias, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, final
 
 import numpy as np
 import rfc8785
@@ -23,7 +24,63 @@ from sottovoce.core.limits import MAX_CELLS, check_integer
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.workloads.pictures import Bars, Panel
 
-__all__ = ["MAX_ENTRIES", "Floats", "Indices", "Workload", "check_integer_parameter", "check_vector", "check_workload"]
+__all__ = [
+    "MAX_ENTRIES",
+    "Body",
+    "Floats",
+    "Indices",
+    "Workload",
+    "check_integer_parameter",
+    "check_vector",
+    "check_workload",
+]
+
+
+class Body(abc.ABC):
+    """The possible answers of one person, of which the mean over people is asked: a ball, or all sets of a few items.
+
+    It has the part of `Workload` that strategies and questions use, and no columns: `n_values` is None.
+    """
+
+    n_values: ClassVar[None] = None
+
+    if TYPE_CHECKING:  # a field or a property of each body; a property here would conflict at run time
+
+        @property
+        def radius(self) -> float:
+            """The largest norm of one person's answers."""
+
+    @property
+    @abc.abstractmethod
+    def n_queries(self) -> int:
+        """The number of answers."""
+
+    @property
+    @abc.abstractmethod
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """Lower and upper limits of the answers: for all of them, or one per answer."""
+
+    @property
+    @abc.abstractmethod
+    def diameter(self) -> float:
+        """The largest distance between two means, in L2."""
+
+    def panels(self) -> Iterator[Panel]:
+        """How the answers are drawn."""
+        yield Bars("mean of each coordinate", 0, self.n_queries, shares=False)
+
+    @abc.abstractmethod
+    def columns(self, values: ArrayLike) -> Floats:
+        """The answers of many people, one row each, from their values as questions give them."""
+
+    @abc.abstractmethod
+    def name(self, query: int) -> str:
+        """The name of an answer, given by its number."""
+
+    @abc.abstractmethod
+    def find(self, name: str) -> int:
+        """The number of the answer with that name."""
+
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]

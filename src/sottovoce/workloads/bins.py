@@ -16,8 +16,8 @@ from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, check_integer_parameter
 from sottovoce.workloads.naming import find_label
-from sottovoce.workloads.order import is_increasing
 from sottovoce.workloads.pictures import Bars, Panel
+from sottovoce.workloads.ranges import is_increasing
 
 __all__ = ["Bins"]
 

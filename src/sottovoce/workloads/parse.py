@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import WorkloadError
 from sottovoce.workloads.base import MAX_ENTRIES, Workload
 from sottovoce.workloads.bins import Bins
-from sottovoce.workloads.dense import Dense
 from sottovoce.workloads.identity import Identity
 from sottovoce.workloads.marginals import Marginals
 from sottovoce.workloads.parities import Parities
-from sottovoce.workloads.prefix import Prefix
-from sottovoce.workloads.ranges import Ranges
+from sottovoce.workloads.ranges import Prefix, Ranges
+from sottovoce.workloads.table import Dense
 
 __all__ = ["parse_workload"]
 

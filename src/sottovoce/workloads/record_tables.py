@@ -18,8 +18,7 @@ from sottovoce.core.errors import SottovoceError, SurveyError, ValueOutsideDomai
 from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain, ProductDomain
 from sottovoce.domain.number import STEPS, NumberGrid
-from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import MAX_ENTRIES, Body, Floats, Indices
 from sottovoce.workloads.naming import find_record, record_name
 from sottovoce.workloads.pictures import Panel, table_panels
 

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.errors import DomainError, SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_DIMENSION, check_integer
 from sottovoce.domain import Domain, LabelDomain, RangeDomain
-from sottovoce.workloads.base import Floats
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body, Floats
 from sottovoce.workloads.pictures import Bars, Panel
 
 __all__ = ["Sets"]

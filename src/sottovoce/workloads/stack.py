@@ -1,11 +1,14 @@
-"""Stack: several workloads in one survey."""
+"""Stack: several workloads in one survey; and reading a workload from JSON, strictly.
+
+A device rebuilds exactly the stated operator.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -15,14 +18,50 @@ from typing import Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.core.errors import WorkloadError
-from sottovoce.domain import Domain
+from sottovoce.core.errors import SurveyError, WorkloadError
+from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, check_vector
-from sottovoce.workloads.parts import PARTS, restore_family
+from sottovoce.workloads.bins import Bins
+from sottovoce.workloads.identity import Identity
+from sottovoce.workloads.marginals import Marginals
+from sottovoce.workloads.parities import Parities
 from sottovoce.workloads.pictures import Panel
-from sottovoce.workloads.table import check_norm
+from sottovoce.workloads.ranges import Prefix, Ranges
+from sottovoce.workloads.sparse import Sparse
+from sottovoce.workloads.table import Dense, Features, check_norm
 
-__all__ = ["Stack"]
+__all__ = ["FAMILIES", "Stack", "workload_from_statement"]
+
+
+_PARTS: Final[Mapping[str, type[Workload]]] = {
+    "identity": Identity,
+    "prefix": Prefix,
+    "ranges": Ranges,
+    "bins": Bins,
+    "marginals": Marginals,
+    "parities": Parities,
+    "dense": Dense,
+    "sparse": Sparse,
+    "features": Features,
+}
+
+
+def _restore_family(families: Mapping[str, type[Workload]], statement: Mapping[str, Any], domain: Domain) -> Workload:
+    """The workload over `domain` with the stated type and parameters, read strictly."""
+    family = families.get(str(statement["type"]))
+    if family is None:
+        raise WorkloadError(f"unknown workload type; this version supports {', '.join(families)}")
+    parameters = {key: part for key, part in statement.items() if key != "type"}
+    try:
+        workload = family._restore(domain, parameters)
+    except WorkloadError:
+        raise
+    except SurveyError as error:
+        raise WorkloadError(f"the {family.kind} workload is malformed: {error}") from error
+    if workload._parameters() != parameters:
+        raise WorkloadError(f"the {family.kind} workload is not in canonical form; write it with to_statement")
+    return workload
+
 
 _MAX_PARTS: Final = 1000
 _BLOCK: Final = 2**18
@@ -183,7 +222,7 @@ def _part(statement: object, domain: Domain) -> Workload:
         raise WorkloadError("a stack's parts must have a type and no domain")
     if statement["type"] == Stack.kind:
         raise WorkloadError("a stack's part is itself a stack; state its parts directly")
-    return restore_family(PARTS, statement, domain)
+    return _restore_family(_PARTS, statement, domain)
 
 
 def _checked(weights: object, count: int) -> tuple[float, ...]:
@@ -194,3 +233,26 @@ def _checked(weights: object, count: int) -> tuple[float, ...]:
     if len(listed) != count or not real or not all(1e-100 <= weight <= 1e100 for weight in listed):
         raise WorkloadError(f"weights must be {count} positive numbers, one per workload, from 1e-100 to 1e100")
     return tuple(float(weight) for weight in listed)
+
+
+FAMILIES: Final[Mapping[str, type[Workload]]] = {**_PARTS, Stack.kind: Stack}
+"""Every family by its type in JSON."""
+
+
+def workload_from_statement(statement: object) -> Workload:
+    """The workload that `Workload.to_statement` wrote; anything else raises `WorkloadError`.
+
+    Only the canonical form is accepted, so a workload has one statement and one digest.
+
+    Examples
+    --------
+    >>> workload_from_statement({"type": "prefix", "domain": {"start": 0, "step": 1, "size": 1024}})
+    <prefix workload: 1,024 queries over 1,024 values, radius 32>
+    """
+    if not isinstance(statement, dict) or not isinstance(statement.get("type"), str) or "domain" not in statement:
+        raise WorkloadError("a workload must have a type and a domain")
+    try:
+        domain = domain_from_statement(statement["domain"])
+    except SurveyError as error:
+        raise WorkloadError(f"the workload's domain is malformed: {error}") from error
+    return _restore_family(FAMILIES, {key: part for key, part in statement.items() if key != "domain"}, domain)

@@ -1,24 +1,26 @@
-"""Workloads with a stored matrix, shared by `Dense` and `Features`, and the encoding of numbers in JSON."""
+"""Workloads with a stored matrix: any matrix, features, and moments of a number."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.core.limits import check_radius
-from sottovoce.domain import Domain
+from sottovoce.domain import Domain, NumberGrid
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload
-from sottovoce.workloads.naming import Names
+from sottovoce.workloads.naming import Names, value_at
 
-__all__ = ["Table", "check_norm", "checked_matrix", "decode_numbers", "encode_numbers"]
+__all__ = ["Dense", "Features", "Moments", "Table", "check_norm", "decode_numbers", "encode_numbers"]
+
 
 _BLOCK: Final = 2**16
 
@@ -95,7 +97,7 @@ class Table(Workload):
         }
 
 
-def checked_matrix(matrix: object) -> Floats:
+def _checked_matrix(matrix: object) -> Floats:
     """A read-only float64 copy of a matrix of real numbers; anything else raises `WorkloadError`."""
     try:
         array = np.asarray(matrix)
@@ -147,3 +149,166 @@ def decode_numbers(text: object, kind: str, count: int | None = None) -> NDArray
         many = "" if count is None else f"{count:,} "
         raise WorkloadError(f"the statement's numbers must be base64 of {many}little-endian eight-byte entries")
     return np.frombuffer(raw, dtype="<" + kind).astype(kind)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Dense(Table):
+    """Any matrix of real numbers, copied as float64; row i asks for the mean over people of matrix[i, value].
+
+    Parameters
+    ----------
+    matrix
+        One row per query, one column per value; integers and booleans are converted.
+    domain
+        The values of the columns; 0, 1, ... by default.
+    names
+        Distinct, one per row; "query 0", "query 1", ... by default.
+
+    Examples
+    --------
+    >>> scores = Dense([[1, 0, 2], [0, 1, 1]], domain=["low", "middle", "high"], names=["points", "bonus"])
+    >>> scores.matvec([0.5, 0.25, 0.25]), scores.find("bonus"), round(scores.radius**2)
+    (array([1. , 0.5]), 1, 5)
+    """
+
+    kind: ClassVar[str] = "dense"
+
+    def __init__(self, matrix: ArrayLike, domain: object = None, names: Sequence[str] | None = None) -> None:
+        numbers = _checked_matrix(matrix)
+        self._fill(numbers, Domain.of(numbers.shape[1] if domain is None else domain), names)
+
+    @classmethod
+    def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
+        match parameters:
+            case {"shape": shape, "matrix": text, **rest} if not set(rest) - {"names"}:
+                queries, values = _shape_from(shape)
+                return cls(decode_numbers(text, "f8", queries * values).reshape(queries, values), domain, **rest)
+        raise WorkloadError("a dense workload must have the fields domain, shape and matrix, and optionally names")
+
+
+def _shape_from(shape: object) -> tuple[int, int]:
+    """Rows and columns of a stored matrix, from a statement."""
+    match shape:
+        case [int(queries), int(values)] if type(queries) is type(values) is int and queries > 0 and values > 0:
+            if queries * values <= MAX_ENTRIES:
+                return queries, values
+    raise WorkloadError(f"shape must be two positive integers whose product is at most {MAX_ENTRIES:,}")
+
+
+_MAX_VALUES: Final = 2**20
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Features(Table):
+    """The mean over people of each number that a function computes from a value.
+
+    The function is called once for every value, in the constructor. It is not part of the JSON: its table of numbers
+    is. Two functions with the same table give the same workload.
+
+    Parameters
+    ----------
+    domain
+        At most 2**20 values.
+    function
+        Called with a label, an integer, or a dict of a record's attributes; returns one number per name,
+        or a plain number if there is a single name.
+    names
+        Distinct, one per number.
+
+    Examples
+    --------
+    >>> moments = Features(range(10), lambda hours: (hours, hours**2), names=["hours", "hours squared"])
+    >>> moments.column(3), moments.name(1)
+    (array([3., 9.]), 'hours squared')
+    """
+
+    kind: ClassVar[str] = "features"
+
+    def __init__(self, domain: object, function: Callable[[Any], Any], names: Sequence[str]) -> None:
+        values = Domain.of(domain)
+        if not isinstance(names, Sequence) or isinstance(names, str) or not names:
+            raise WorkloadError("names must be a list with one string for each number the function returns")
+        Names.of(names, len(names))  # before the function is called, which may be slow
+        if values.size > _MAX_VALUES or values.size * len(names) > MAX_ENTRIES:
+            raise WorkloadError(
+                f"the function would be called for {values.size:,} values and fill {values.size * len(names):,} "
+                f"numbers; at most {_MAX_VALUES:,} values and {MAX_ENTRIES:,} numbers are tabulated"
+            )
+        answers = [_flat(function(value_at(values, index))) for index in range(values.size)]
+        if any(len(answer) != len(names) for answer in answers):
+            raise WorkloadError(f"the function must return {len(names)} numbers for every value, one per name")
+        self._fill(_checked_matrix(np.stack(answers, axis=1)), values, names)
+
+    @classmethod
+    def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
+        match parameters:
+            case {"shape": shape, "matrix": text, "names": list(names), **rest} if not rest:
+                queries, values = _shape_from(shape)
+                numbers = decode_numbers(text, "f8", queries * values)
+                workload = cls.__new__(cls)
+                workload._fill(_checked_matrix(numbers.reshape(queries, values)), domain, names)
+                return workload
+        raise WorkloadError("a features workload must have the fields domain, shape, matrix and names")
+
+
+def _flat(answer: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(answer).reshape(-1)
+    except ValueError:  # rows of different lengths
+        return np.empty(0)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Moments(Table):
+    """The mean of a number and, with `spread`, the mean of (x - middle)^2 over half the range: both in its unit.
+
+    The columns are the grid points. People's numbers lie between them; devices round these at random, so a population
+    of numbers has the answers of the grid points it is rounded to.
+
+    Examples
+    --------
+    >>> moments = Moments(NumberGrid(0, 600, "minutes", points=3), spread=True)
+    >>> moments.dense()
+    array([[  0., 300., 600.],
+           [300.,   0., 300.]])
+    """
+
+    grid: NumberGrid
+    spread: bool
+
+    kind: ClassVar[str] = "moments"
+
+    def __init__(self, grid: NumberGrid, spread: bool = False) -> None:
+        object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "spread", spread)
+        rows = [grid.values, (grid.values - grid.middle) ** 2 / grid.half][: 1 + spread]
+        self._fill(np.stack(rows), Domain.of(grid.points), ["mean", "spread"][: 1 + spread])
+
+    @cached_property
+    def centred(self) -> Moments:
+        """The same for a number from -1 to 1, with as many grid points."""
+        return Moments(NumberGrid(-1.0, 1.0, "", self.grid.points), self.spread)
+
+    @cached_property
+    def rounding_error(self) -> Floats:
+        """How far the answers of the grid can be off those of people's own numbers, by positions and by the grid.
+
+        Rounding at random keeps the mean; it makes a square larger by up to a quarter of the spacing's square.
+        """
+        near, grid = self.grid.position_error, self.grid
+        return np.array([near, 2 * near + grid.spacing**2 / (4 * grid.half)][: self.n_queries])
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"number": self.grid.to_statement(), "spread": self.spread}
+
+    @classmethod
+    def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
+        match parameters:
+            case {"number": number, "spread": bool(spread), **rest} if not rest:
+                made = cls(NumberGrid.from_statement(number), spread)
+                if made.domain == domain:
+                    return made
+        raise WorkloadError("a moments workload must have a number and spread, and the domain of its grid points")

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.domain.word_codes import WordCode
-from sottovoce.workloads.base import Floats
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body, Floats
 
 __all__ = ["OneWord"]
 

@@ -15,14 +15,15 @@ from sottovoce.collector.api.service import Service
 from sottovoce.collector.sealing.reports import SealedReport
 from sottovoce.core.errors import ObliviousError
 from sottovoce.oblivious.binary_http import HttpRequest, HttpResponse
+from sottovoce.oblivious.key_configuration import SignedKeys
 from sottovoce.oblivious.messages import (
     MESSAGE_SIZES,
     REQUEST_MEDIA_TYPE,
     RESPONSE_MEDIA_TYPE,
+    SEALED_MEDIA_TYPE,
+    decode_sealed_batch,
     open_request,
 )
-from sottovoce.oblivious.sealed_batch import SEALED_MEDIA_TYPE, decode_sealed_batch
-from sottovoce.oblivious.signed_keys import SignedKeys
 from sottovoce.protocol.errors import RefusedReport
 from sottovoce.protocol.reports import Acknowledgement
 from sottovoce.service.http.request import Request

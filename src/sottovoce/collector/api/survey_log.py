@@ -11,8 +11,8 @@ from sottovoce.core.signing import to_base64url
 from sottovoce.protocol.base import ResponseStruct, SurveyId
 from sottovoce.service.http.response import Response, json_response
 from sottovoce.service.http.route import route
-from sottovoce.transparency.entry import LogEntry
 from sottovoce.transparency.evidence import LogProof, TreeHash
+from sottovoce.transparency.tree import LogEntry
 
 __all__ = ["PAGE_ENTRIES", "ROUTES"]
 

@@ -15,8 +15,7 @@ from sottovoce.collector.sealing.key_file import HeldKey, load_or_create_keys, r
 from sottovoce.core.errors import SettingsError
 from sottovoce.core.signing import SigningKey
 from sottovoce.oblivious.hpke import PrivateKey
-from sottovoce.oblivious.key_configuration import KeyConfiguration
-from sottovoce.oblivious.signed_keys import SignedKeys, sign_keys
+from sottovoce.oblivious.key_configuration import KeyConfiguration, SignedKeys, sign_keys
 from sottovoce.service.running.outage import Repeats
 
 __all__ = ["SEALING_FILE", "SealingKeys"]

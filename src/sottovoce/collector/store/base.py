@@ -29,7 +29,7 @@ from sottovoce.collector.store.records import (
     Waiting,
 )
 from sottovoce.service.storage.committer import Arrival, Closed
-from sottovoce.transparency.entry import LogEntry
+from sottovoce.transparency.tree import LogEntry
 
 __all__ = ["Store"]
 

@@ -17,7 +17,7 @@ from sottovoce.collector.store.sql import (
 )
 from sottovoce.core.errors import MismatchError, StoreError
 from sottovoce.service.storage.sql import Transaction
-from sottovoce.transparency.entry import PUBLISHED, LogEntry
+from sottovoce.transparency.tree import PUBLISHED, LogEntry
 
 __all__ = ["SurveyTables"]
 

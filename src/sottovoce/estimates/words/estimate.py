@@ -29,8 +29,8 @@ from sottovoce.estimates.words.search import Found, SearchRule, WordSearch, sear
 from sottovoce.figures.bars import plot_answers
 from sottovoce.figures.html_table import answers_html
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
-from sottovoce.projections.capped import project_capped
-from sottovoce.projections.projected import Projected
+from sottovoce.projections.checks import Projected
+from sottovoce.projections.simplex import project_capped
 from sottovoce.questions.words import OTHER, Words
 
 __all__ = ["SearchProgress", "WordsEstimate", "estimate_words"]

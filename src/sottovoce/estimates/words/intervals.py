@@ -21,8 +21,7 @@ from sottovoce.domain.word_codes import ENDED, WordCode
 from sottovoce.estimates.intervals import Interval
 from sottovoce.estimates.words.search import Found, LevelRule, WordSearch
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
-from sottovoce.theory.binomial import limit_given_passing, log_tail
-from sottovoce.theory.binomial_limits import limits_of_many
+from sottovoce.theory.binomial import limit_given_passing, limits_of_many, log_tail
 
 __all__ = ["ChosenWords", "chosen_words", "first_levels", "raw_share", "selected_interval"]
 

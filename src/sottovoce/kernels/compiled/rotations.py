@@ -3,7 +3,7 @@
 import numpy as np
 
 from sottovoce.kernels.compiled.cached import njit
-from sottovoce.kernels.compiled.philox import philox4x32
+from sottovoce.kernels.compiled.normals import philox4x32
 from sottovoce.kernels.compiled.walsh import transform_rows
 from sottovoce.randomness.philox import ROTATION_SIGNS
 

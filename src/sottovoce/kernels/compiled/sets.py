@@ -4,7 +4,7 @@ import numpy as np
 
 from sottovoce.kernels.compiled.cached import njit
 from sottovoce.kernels.compiled.channels import _below
-from sottovoce.kernels.compiled.philox import philox4x32
+from sottovoce.kernels.compiled.normals import philox4x32
 from sottovoce.randomness.philox import WHEEL_BINS
 
 _PURPOSE = np.uint64(WHEEL_BINS)

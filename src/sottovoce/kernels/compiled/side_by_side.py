@@ -50,7 +50,7 @@ _SIGNATURE = void(
 
 @njit(cache=True, nogil=True)
 def _philox(k0, k1, block, layer, rotations, words):  # type: ignore[no-untyped-def]
-    """words[8 w + p] becomes word 4 block + w of the stream (layer, rotations[p]); see `compiled.philox`."""
+    """words[8 w + p] becomes word 4 block + w of the stream (layer, rotations[p]); see `philox4x32`."""
     c0, c1, c2, c3 = words[:LANES], words[LANES : 2 * LANES], words[2 * LANES : 3 * LANES], words[3 * LANES :]
     for p in range(LANES):
         c0[p], c1[p], c2[p], c3[p] = np.uint32(block), np.uint32(layer), rotations[p], np.uint32(ROTATION_SIGNS)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from sottovoce.core import errors
 from sottovoce.core.errors import ServiceError, SimulationError, SottovoceError
-from sottovoce.device.text import one_line
+from sottovoce.core.text import one_line
 
 __all__ = ["DemoService", "check_empty", "running_service"]
 

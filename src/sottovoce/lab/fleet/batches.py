@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import ServiceError
-from sottovoce.device.http import BAD_ANSWER, Http
-from sottovoce.device.patience import Patience
+from sottovoce.device.http import BAD_ANSWER, Http, Patience
 from sottovoce.formats.wire import (
     BATCH_HEADER_BYTES,
     BATCH_MEDIA_TYPE,

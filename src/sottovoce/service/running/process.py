@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from sottovoce.core.addresses import is_loopback
 from sottovoce.core.errors import SettingsError
-from sottovoce.core.loopback import is_loopback
 from sottovoce.service.running.log import configure_logging
 
 __all__ = ["ProcessSettings", "address", "check_tls", "folder", "listening", "set_up", "stop_event", "warn_of_place"]

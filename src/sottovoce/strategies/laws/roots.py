@@ -14,8 +14,7 @@ import numpy as np
 from sottovoce.core.errors import CapacityError
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Workload, check_workload
 from sottovoce.workloads.identity import Identity
-from sottovoce.workloads.prefix import Prefix
-from sottovoce.workloads.ranges import Ranges
+from sottovoce.workloads.ranges import Prefix, Ranges
 
 __all__ = ["MAX_VALUES", "Root", "gram_of", "root_of"]
 

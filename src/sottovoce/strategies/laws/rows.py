@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sottovoce.mechanisms.base import Floats
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
 from sottovoce.workloads.ball import Ball
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body
 from sottovoce.workloads.record_tables import RecordTables
 from sottovoce.workloads.sets import Sets
 

@@ -20,7 +20,7 @@ import numpy as np
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.workloads import Identity, Workload
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body
 
 __all__ = [
     "Parabola",

@@ -28,7 +28,7 @@ from sottovoce.strategies.tables.components import Components, Table, subsets
 from sottovoce.strategies.tables.law import law_of_tables, mean_squares_of_reports, spread_of_tables
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import projected_bound
-from sottovoce.workloads.body import Body
+from sottovoce.workloads.base import Body
 from sottovoce.workloads.marginals import Marginals
 from sottovoce.workloads.record_tables import RecordTables
 

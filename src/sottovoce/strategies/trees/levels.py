@@ -20,8 +20,7 @@ from sottovoce.strategies.trees.tree import Tree, add_children, spread_parents
 from sottovoce.workloads.base import MAX_ENTRIES, Workload
 from sottovoce.workloads.bins import Bins
 from sottovoce.workloads.identity import Identity
-from sottovoce.workloads.prefix import Prefix
-from sottovoce.workloads.ranges import Ranges
+from sottovoce.workloads.ranges import Prefix, Ranges
 
 __all__ = ["LevelCoordinates", "LevelStrategy", "asks_intervals", "intervals", "serves_line"]
 
