@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from sottovoce.cli.arguments import add_integer, add_number, number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
-from sottovoce.cli.estimate_curve import add_curve, curve_of_files, deliver_curve, refuse_curve_options, watch_curve
-from sottovoce.cli.estimate_words import (
-    add_words,
-    given_rule,
-    named_words,
-    refuse_words_options,
-    word_lines,
-    words_of,
-)
+from sottovoce.cli.curve import add_curve, curve_of_files, deliver_curve, refuse_curve_options, watch_curve
 from sottovoce.cli.output import check_picture, console, plain, print_json, titled_table, working
 from sottovoce.core.progress import hushed
 from sottovoce.core.words import guarantee, plural
@@ -29,7 +20,10 @@ if TYPE_CHECKING:
     from sottovoce.analyst.live import LiveSurvey
     from sottovoce.cli.parser import Parser
     from sottovoce.estimates.estimate import Estimate
+    from sottovoce.estimates.words.estimate import WordsEstimate
+    from sottovoce.estimates.words.search import SearchRule
     from sottovoce.formats.sharded import ShardedAggregate
+    from sottovoce.questions.base import Question
 
 __all__ = ["register"]
 
@@ -107,7 +101,7 @@ def register(parser: Parser) -> None:
         help="also the shares under which the reports are most probable; biased, and without intervals",
     )
     parser.add_argument("--picture", type=Path, metavar="PATH", help="also write a chart, as .png, .svg or .pdf")
-    add_words(parser)
+    _add_words(parser)
     add_curve(parser)
     add_connection(parser)
     parser.set_defaults(run=_run)
@@ -130,9 +124,9 @@ def _run(arguments: argparse.Namespace) -> int:
         else:
             refuse_curve_options(arguments)
             (once,) = total.values()
-            refuse_words_options(arguments, once.survey.question)
+            _refuse_words_options(arguments, once.survey.question)
             with working("estimating"):
-                estimate = once.estimate(given_rule(arguments))
+                estimate = once.estimate(_given_rule(arguments))
             _deliver(arguments, None, estimate)
         return 0
     if arguments.survey is None:
@@ -144,8 +138,8 @@ def _run(arguments: argparse.Namespace) -> int:
         watch_curve(arguments, live) if arguments.watch else deliver_curve(arguments, live.curve())
         return 0
     refuse_curve_options(arguments)
-    refuse_words_options(arguments, live.answerable.question)
-    rule = given_rule(arguments)
+    _refuse_words_options(arguments, live.answerable.question)
+    rule = _given_rule(arguments)
     if not arguments.watch:
         with working("estimating"):
             estimate = live.estimate(rule)
@@ -195,7 +189,7 @@ def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
     out = console()
     waiting = "waiting for the first estimate; Ctrl-C ends it"
     with hushed(), Live(waiting, console=out, auto_refresh=False) as screen:
-        for estimate in live.watch(rule=given_rule(arguments)):
+        for estimate in live.watch(rule=_given_rule(arguments)):
             screen.update(_page(arguments, live, estimate), refresh=True)
             _draw(arguments, estimate)
 
@@ -205,11 +199,7 @@ def _deliver(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: E
     if not arguments.json:
         console().print(_page(arguments, live, estimate))
         return
-    found = _result(arguments, live, estimate)
-    if arguments.watch:
-        sys.stdout.write(json.dumps(found, allow_nan=False) + "\n")
-    else:
-        print_json(found)
+    print_json(_result(arguments, live, estimate), one_line=arguments.watch)
 
 
 def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
@@ -230,7 +220,7 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
         **({"sums": _sums(arguments, estimate)} if arguments.sum else {}),
     }
     if arguments.word or arguments.words:
-        stated["named"] = named_words(arguments, words_of(estimate))
+        stated["named"] = _named_words(arguments, estimate)
     if arguments.likeliest:
         found = estimate.likeliest()
         stated["likeliest"] = found.summary()
@@ -291,20 +281,100 @@ def _page(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Esti
         last = [f"{one['likeliest']:.4f}"] if arguments.likeliest else []
         last += ["yes" if one["certain"] else "no"] if "words" in found else []
         table.add_row(shown(one["label"]), f"{one['value']:.4f}", ends, f"{one['raw']:.4f}", *last)
-    if "words" in found:
-        return Group(table, *word_lines(found, arguments.level))
+    return Group(table, *_notes(found, arguments.level))
+
+
+def _notes(found: dict[str, Any], level: float) -> list[str]:
+    """What is to be known about the answers, below their table: sums, errors, and what malicious devices can do."""
+    percent = f"{100 * level:g} %"
     lines = [
-        f"{shown(' + '.join(one['labels']))}: {one['value']:.4f}, {100 * arguments.level:g} % from {one['low']:.4f} to "
-        f"{one['high']:.4f} ({one['method']})"
+        f"{shown(' + '.join(one['labels']))}: {_with_ends(one, percent)} ({one['method']})"
         for one in found.get("sums", ())
     ]
-    lines += [
-        f"intervals: {found['method']}",
-        f"expected L2 error over all answers: at most {plain(found['bound']['l2'])}",
-        f"the same of the raw answers: at most {plain(found['raw_bound']['l2'])}",
-        found["influence"]["statement"],
-    ]
-    if arguments.likeliest:
+    words = found.get("words")
+    if words is None:
+        lines += [
+            f"intervals: {found['method']}",
+            f"expected L2 error over all answers: at most {plain(found['bound']['l2'])}",
+            f"the same of the raw answers: at most {plain(found['raw_bound']['l2'])}",
+        ]
+    else:
+        lines += [
+            f"certain: that any of the words found is nobody's has a probability of at most "
+            f"{100 * words['false_discovery']:.3g} %; of the others, about {words['expected_doubtful']:.3g} are "
+            "expected by chance",
+            f"other, for what is no word of this survey: {_with_ends(words['other'], percent)}",
+            f"intervals: {found['method']}",
+        ]
+    if "named" in found:
+        lines.append(
+            "a named word is judged as one that was chosen without looking at the list: of one that you chose from the "
+            "list, quote what the list says"
+        )
+    lines.append(found["influence"]["statement"])
+    if "likeliest" in found:
         ended = "" if found["likeliest"]["converged"] else ", not converged"
         lines.append(f"likeliest: within {found['likeliest']['gap']:.2g} of the largest log-likelihood{ended}")
-    return Group(table, *lines)
+    if words is not None and words["cut"]:
+        lines.append("some prefixes were dropped for want of memory: see --most-prefixes")
+    return lines
+
+
+def _with_ends(one: dict[str, Any], percent: str) -> str:
+    return f"{one['value']:.4f}, {percent} from {one['low']:.4f} to {one['high']:.4f}"
+
+
+_OF_WORDS: Final = ("word", "words", "false_discovery", "most_prefixes")
+
+
+def _add_words(parser: Parser) -> None:
+    """Which words are asked for by name, and how others are searched for."""
+    group = parser.add_argument_group("surveys of words")
+    group.add_argument(
+        "--word", action="append", metavar="WORD", help="also the share of this word; given again, of one more"
+    )
+    group.add_argument("--words", metavar="FILE", help="also the shares of these words: a text file, one per line")
+    add_number(group, "--false-discovery", "P", "largest probability that any certain word is nobody's (default: 0.05)")
+    add_integer(
+        group, "--most-prefixes", "M", "prefixes kept at a level at most: a search takes time and memory for each"
+    )
+
+
+def _refuse_words_options(arguments: argparse.Namespace, question: Question) -> None:
+    """Options of words are for words, and those of listed answers are not."""
+    from sottovoce.cli.parser import UsageError
+
+    searched = question.is_searched
+    for name in ("sum", "likeliest") if searched else _OF_WORDS:
+        if getattr(arguments, name):
+            option = "--" + name.replace("_", "-")
+            remedy = "use --word" if searched else "leave it out"
+            kind = "listed answers; this survey asks" if searched else "surveys of words; this one does not ask"
+            raise UsageError(f"{option} is for {kind} for words: {remedy}")
+
+
+def _given_rule(arguments: argparse.Namespace) -> SearchRule | None:
+    """How to search, as the options say; None as usual."""
+    from sottovoce.estimates.words.search import SearchRule
+
+    names = ("false_discovery", "most_prefixes")
+    given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    return SearchRule(**given) if given else None
+
+
+def _named_words(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
+    """The shares of the words that were named, in their order; one that is none of the survey's is refused."""
+    from sottovoce.core.errors import SurveyError
+    from sottovoce.lab.populations.words import read_lines
+
+    listed = read_lines(arguments.words, "words") if arguments.words else []
+    texts = [*(arguments.word or ()), *(line for line in listed if line.strip())]
+    question: Question = estimate.survey.question
+    values = [question.parse(text) for text in texts]
+    wrong = next((place for place, value in enumerate(values, 1) if not question.admits(value)), 0)
+    if wrong:
+        raise SurveyError(f"number {wrong} of the named words is none of this survey; allowed: {question.allowed}").at(
+            "word" if wrong <= len(arguments.word or ()) else "words"
+        )
+    found = cast("WordsEstimate", estimate)
+    return [one._asdict() for one in found.of_many(values, arguments.level)] if values else []

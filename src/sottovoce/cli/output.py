@@ -75,9 +75,9 @@ def plain(figure: float) -> str:
     return f"{figure:,.0f}" if abs(figure) >= 1000 else f"{figure:#.4g}"
 
 
-def print_json(result: dict[str, Any]) -> None:
-    """One JSON object on standard output."""
-    sys.stdout.write(json_text(result))
+def print_json(result: dict[str, Any], *, one_line: bool = False) -> None:
+    """One JSON object on standard output; on one line where more of them follow."""
+    sys.stdout.write(json_text(result, None if one_line else 2))
 
 
 @contextlib.contextmanager

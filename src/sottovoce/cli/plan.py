@@ -33,7 +33,6 @@ from sottovoce.cli.survey_options import (
 )
 from sottovoce.core.words import figure, plural
 from sottovoce.questions.registry import REGISTRY
-from sottovoce.questions.words import Words
 from sottovoce.surveys.panel import Panel
 
 if TYPE_CHECKING:
@@ -102,9 +101,9 @@ examples:
   {asked} --epsilon 2 --users 1e5 --picture error.png
   {asked} --epsilon 1 --periods 52 --change 0.02           a year of weeks: how many people?
   {asked} --central-epsilon 0.5 --delta 1e-8 --users 1e5    with a shuffler: what error?
-{_TO_FIND.format(asked=asked) if kind is Words else ""}"""
+{_TO_FIND.format(asked=asked) if kind.is_searched else ""}"""
     parser = kinds.add_parser(
-        kind.kind, help=kind.summary, description=_OF_WORDS if kind is Words else _DESCRIPTION, epilog=epilog
+        kind.kind, help=kind.summary, description=_OF_WORDS if kind.is_searched else _DESCRIPTION, epilog=epilog
     )
     add_parameters(parser, kind.parameters)
     add_epsilon(parser, required=False)
@@ -115,7 +114,7 @@ examples:
     parser.add_argument(
         "--population", metavar="P", help="distribution of people's values, a name or a file (default: the worst case)"
     )
-    if kind is Words:
+    if kind.is_searched:
         add_number(parser, "--share", "S", "instead of an error: the share of people with a word that is to be found")
         add_number(parser, "--probability", "P", "with which it is to be found (default: 0.9)")
     add_design(parser, kind)
@@ -126,7 +125,7 @@ examples:
         metavar="PATH",
         help=(
             "also draw the probability that a word is found against its share, as .png, .svg or .pdf"
-            if kind is Words
+            if kind.is_searched
             else "also draw error against people, as .png, .svg or .pdf; runs a few simulations"
         ),
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from sottovoce.cli import simulate_adaptive, simulate_fleet
 from sottovoce.cli.arguments import (
@@ -16,27 +18,33 @@ from sottovoce.cli.arguments import (
     add_subcommands,
     name_neighbours,
 )
+from sottovoce.cli.connection import shown
+from sottovoce.cli.curve import add_curve, curve_answers, curve_page, draw_curve
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table, working
-from sottovoce.cli.simulate_tracking import add_histories, refuse_tracking_options, simulate_histories
-from sottovoce.cli.simulate_words import simulate_words
 from sottovoce.cli.survey_options import (
+    add_calendar,
     add_design,
     add_parameters,
     asked_question,
     example_words,
+    given_calendar,
     given_design,
     how_to_write,
+    people_of_a_period,
 )
 from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.registry import REGISTRY
-from sottovoce.questions.words import Words
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from sottovoce.cli.parser import Parser
+    from sottovoce.lab.populations.histories import RecordedHistories
     from sottovoce.lab.simulation.survey_error import MeasuredError
+    from sottovoce.lab.simulation.word_error import MeasuredWords
     from sottovoce.questions.base import Question
-    from sottovoce.surveys.survey import Survey
+    from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["register"]
 
@@ -95,7 +103,7 @@ examples:
   {asked} --histories people.csv --every month --starts 2026-01-01 --epsilon 1
 """
     parser = kinds.add_parser(
-        kind.kind, help=kind.summary, description=_OF_WORDS if kind is Words else _DESCRIPTION, epilog=epilog
+        kind.kind, help=kind.summary, description=_OF_WORDS if kind.is_searched else _DESCRIPTION, epilog=epilog
     )
     add_parameters(parser, kind.parameters)
     add_integer(parser, "--users", "N", "number of people; required without --histories")
@@ -106,7 +114,7 @@ examples:
     add_design(parser, kind)
     add_integer(parser, "--repeats", "R", "number of repetitions", 1)
     add_integer(parser, "--seed", "S", "seed, to repeat a simulation (default: random)")
-    add_histories(parser)
+    _add_histories(parser)
     add_number(parser, "--level", "P", "confidence level of the intervals of a curve", 0.95)
     add_json(parser)
     parser.set_defaults(run=partial(_run, kind))
@@ -119,10 +127,10 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
 
     question = asked_question(kind, arguments)
     if arguments.histories is not None:
-        return simulate_histories(question, arguments)
-    if isinstance(question, Words):
-        return simulate_words(question, arguments)
-    refuse_tracking_options(arguments)
+        return _simulate_histories(question, arguments)
+    if question.is_searched:
+        return _simulate_words(question, arguments)
+    _refuse_tracking_options(arguments)
     users, repeats = check_users(arguments.users), check_repeats(arguments.repeats)
     with working("comparing designs"):
         survey = Survey.ask(question, arguments.epsilon, users=users, **given_design(arguments))
@@ -176,3 +184,177 @@ def _show(survey: Survey, found: MeasuredError) -> None:
     table.add_row("largest, raw", measured("linf_raw"), f"each answer: ± {plain(found.margin)} (95 %)")
     table.add_row("largest, projected", measured("linf_projected"), "")
     console().print(table)
+
+
+def _add_histories(parser: Parser) -> None:
+    """A file of histories, the calendar and what to show of the curve."""
+    parser.add_argument(
+        "--histories",
+        type=Path,
+        metavar="FILE",
+        help="a tracking survey of the people of a CSV or Parquet file: a column per period, or person,period,value; "
+        "with --users, so many people drawn from them",
+    )
+    add_calendar(parser)
+    add_curve(parser)
+    parser.add_argument("--picture", type=Path, metavar="PATH", help="also write the curve, as .png, .svg or .pdf")
+
+
+def _refuse_tracking_options(arguments: argparse.Namespace, *, needs_users: bool = True) -> None:
+    """Without histories there are no periods to simulate."""
+    from sottovoce.cli.parser import UsageError
+
+    curve = arguments.answer is not None or arguments.smooth or arguments.picture is not None
+    if curve or given_calendar(arguments):
+        raise UsageError("periods are simulated from --histories FILE: give it, or leave the options of periods out")
+    if needs_users and arguments.users is None:
+        raise UsageError("the following arguments are required: --users")
+
+
+def _simulate_histories(question: Question, arguments: argparse.Namespace) -> int:
+    """Everybody draws a period and answers then; the curve stands beside the truth."""
+    from sottovoce.cli.output import check_picture
+    from sottovoce.estimates.intervals import check_level
+    from sottovoce.lab.populations.histories import read_histories
+    from sottovoce.lab.simulation.repeats import seeds_of
+    from sottovoce.surveys.calendar import Calendar
+    from sottovoce.surveys.survey import Survey
+
+    check_picture(arguments.picture)
+    check_level(arguments.level)
+    recorded = read_histories(arguments.histories)
+    stated = given_calendar(arguments)
+    if not {"periods", "renews"} & set(stated):
+        stated["periods"] = len(recorded.periods)
+    own, drawn = (None, None) if arguments.seed is None else seeds_of(arguments.seed, 2)
+    if arguments.users is not None:
+        recorded = recorded.resampled(arguments.users, drawn)
+    users = people_of_a_period(recorded.people, Calendar.of(**stated))
+    with working("comparing designs"):
+        tracking = Survey.tracking(question, arguments.epsilon, users=users, **stated, **given_design(arguments))
+    values = _recorded_values(tracking, recorded)
+    histories = [values(number) for number in range(1, len(recorded.periods) + 1)]
+    with progress("simulating", recorded.people) as advance:
+        curve = tracking.estimate(tracking.simulate(histories, seed=own, progress=advance))
+    draw_curve(arguments, curve)
+    answers, truth = curve_answers(arguments, curve), _recorded_truth(tracking, recorded)
+    if not arguments.json:
+        console().print(curve_page(curve, answers, arguments.level, smooth=arguments.smooth, truth=truth))
+        return 0
+    curves = [curve.to_dict(answer, arguments.level, arguments.smooth) for answer in answers]
+    if truth is not None:
+        for found in curves:
+            for point in found["points"]:
+                point["truth"] = truth(found["answer"], point["period"])
+    head = {"survey": tracking.id, "kind": "tracking", "people": recorded.people, "seed": arguments.seed}
+    print_json({**head, "curves": curves})
+    return 0
+
+
+def _recorded_values(tracking: Tracking, recorded: RecordedHistories) -> Callable[[int], Any]:
+    """The values of all people in a period."""
+    import numpy as np
+
+    parsed = [tracking.parse(text) for text in recorded.texts]
+    plain = all(isinstance(one, (str, int, float)) for one in parsed)
+    table = np.array(parsed) if plain else None
+
+    def of(number: int) -> Any:
+        column = recorded.held[:, number - 1]
+        return table[column] if table is not None else [parsed[at] for at in column.tolist()]
+
+    return of
+
+
+def _recorded_truth(tracking: Tracking, recorded: RecordedHistories) -> Callable[[str, int], float] | None:
+    """The true value of an answer in a period; None where the question does not know it."""
+    truth = tracking.question.truth_of([tracking.parse(text) for text in recorded.texts])
+    return None if truth is None else lambda answer, number: truth(answer, recorded.shares(number))
+
+
+_WORD_ROWS: Final = 20
+
+_MEASURED_OF_WORDS: Final = {
+    "found": "words found",
+    "certain": "certain ones",
+    "false": "found, and nobody has it",
+    "false_certain": "certain, and nobody has it",
+    "top": "of the ten most common words, found",
+    "largest_error": "largest error among the most common words",
+    "covered": "of these, inside their 95 % interval",
+}
+
+_WORD_FRACTIONS: Final = ("top", "largest_error", "covered")
+
+
+def _simulate_words(question: Question, arguments: argparse.Namespace) -> int:
+    """Simulate, search and compare."""
+    from sottovoce.estimates.intervals import check_level
+    from sottovoce.lab.populations.words import ZIPF, read_lines
+    from sottovoce.lab.simulation.repeats import check_repeats, check_users
+    from sottovoce.lab.simulation.word_error import measure_words
+    from sottovoce.surveys.survey import Survey
+
+    _refuse_tracking_options(arguments, needs_users=arguments.population == ZIPF)
+    check_level(arguments.level)
+    repeats = check_repeats(arguments.repeats)
+    people: Any = question.invented_people()
+    if arguments.population != ZIPF:
+        people = question.people_of_lines(read_lines(arguments.population, "population"))
+    users = check_users(people.lines if arguments.users is None else arguments.users)
+    with working("comparing designs"):
+        survey = Survey.ask(question, arguments.epsilon, users=users, **given_design(arguments))
+    with progress("simulating", users * repeats) as advance:
+        found = measure_words(
+            survey,
+            people,
+            arguments.population,
+            arguments.users,
+            repeats=repeats,
+            seed=arguments.seed,
+            progress=advance,
+        )
+    if arguments.json:
+        print_json(found.to_dict(arguments.level))
+        return 0
+    out = console()
+    out.print(_words_found(found, arguments.level))
+    out.print(_words_summary(found))
+    return 0
+
+
+def _words_found(found: MeasuredWords, level: float) -> Table:
+    """The list of the last repeat, beside the truth."""
+    answers = found.to_dict(level)["answers"]
+    more = len(answers) - _WORD_ROWS
+    table = titled_table(
+        f"words: {plural(found.users, 'person', 'people')} ({shown(found.distribution)}), "
+        f"{guarantee(found.epsilon, found.delta)}, {found.mechanism}",
+        f"{plural(more, 'more word')}; see --json" if more > 0 else "",
+    )
+    table.add_column("word", min_width=24)
+    table.add_column("truth", justify="right")
+    table.add_column("estimate", justify="right", style="bold")
+    table.add_column(f"{100 * level:g} % interval", justify="right")
+    table.add_column("certain")
+    for one in answers[:_WORD_ROWS]:
+        ends = f"{one['low']:.4f} to {one['high']:.4f}"
+        row = f"{one['truth']:.4f}", f"{one['value']:.4f}", ends, "yes" if one["certain"] else "no"
+        table.add_row(shown(one["label"]), *row)
+    return table
+
+
+def _words_summary(found: MeasuredWords) -> Table:
+    often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
+    table = titled_table(
+        f"simulated {often}; margin of one word's share {plain(found.margin)} (95 %)",
+        f"seed {found.seed}; {plural(found.report_bits, 'bit')} ({plural(found.report_bytes, 'byte')}) per report; "
+        f"{found.seconds:.2f} s per simulation",
+    )
+    table.add_column("")
+    table.add_column("measured", justify="right", style="bold")
+    for name, words in _MEASURED_OF_WORDS.items():
+        spread = "" if found.standard_error is None else f" ± {getattr(found.standard_error, name):.1g}"
+        value = getattr(found.mean, name)
+        table.add_row(words, f"{plain(value) if name in _WORD_FRACTIONS else f'{value:g}'}{spread}")
+    return table

@@ -7,7 +7,7 @@ A design says how it is asked, see `sottovoce.strategies`.
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
@@ -257,6 +257,19 @@ class Question(abc.ABC):
     def people_of_lines(self, lines: Iterable[str]) -> InventedPeople:
         """People for simulations, one per line with their typed value; for questions whose answers are searched."""
         raise SimulationError("people are given by the share of each value, not by lines").at("population")
+
+    def truth_of(self, values: Sequence[object]) -> Callable[[str, Floats], float] | None:
+        """The true answer by its name, and by the share of people with each of these values; None if it is unknown."""
+        domain, workload = self.domain, self.workload
+        if domain is None or not isinstance(workload, Workload):
+            return None
+        places = [domain.index(value) for value in values]
+
+        def truth(name: str, shares: Floats) -> float:
+            histogram = np.bincount(places, weights=shares, minlength=domain.size)
+            return float(workload.matvec(histogram)[self.find(name)])
+
+        return truth
 
     def people_of_histogram(self, histogram: ArrayLike) -> People:
         """Simulated people from the number of people with each value."""

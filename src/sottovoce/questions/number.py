@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self, final
@@ -188,6 +190,11 @@ class Number(Question):
         near = np.ceil(scaled).astype(np.int64) - 1
         found = near + (numbers > self._end(near + 1)) - (numbers <= self._end(near))
         return np.asarray(np.clip(found, 0, self.grid.points - 1))
+
+    def truth_of(self, values: Sequence[Any]) -> Callable[[str, NDArray[np.float64]], float]:
+        """The mean; other figures are not computed, and are not numbers."""
+        numbers = np.array(values, dtype=np.float64)
+        return lambda name, shares: float(shares @ numbers) if name == "mean" else math.nan
 
     def invented_people(self) -> NumberPeople:
         return NumberPeople(self.grid, self.wants)

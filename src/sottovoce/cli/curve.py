@@ -1,9 +1,8 @@
-"""`sottovoce estimate` of a tracking survey: its curve as a table, in words, as JSON and as a picture."""
+"""A curve of a tracking survey, estimated or simulated: as a table, in words, as JSON and as a picture."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -80,11 +79,7 @@ def deliver_curve(arguments: argparse.Namespace, curve: Curve) -> None:
     if not arguments.json:
         console().print(curve_page(curve, curve_answers(arguments, curve), arguments.level, smooth=arguments.smooth))
         return
-    found = _result(arguments, curve)
-    if arguments.watch:
-        sys.stdout.write(json.dumps(found, allow_nan=False) + "\n")
-    else:
-        print_json(found)
+    print_json(_result(arguments, curve), one_line=arguments.watch)
 
 
 def draw_curve(arguments: argparse.Namespace, curve: Curve) -> None:
