@@ -21,8 +21,7 @@ from collector.service import PATIENCE, running, until
 from commands import Run
 from sottovoce.cli.device_options import split_address
 from sottovoce.core.signing import from_base64url
-from sottovoce.edge.json_lines import LONGEST_LINE, read_json_lines
-from sottovoce.edge.rows import ColumnChoice, InputRow
+from sottovoce.edge.rows import LONGEST_LINE, ColumnChoice, InputRow, read_json_lines
 from sottovoce.randomness import tape_source
 
 DRINKS = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=4.0, title="Drinks")

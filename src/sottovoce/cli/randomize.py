@@ -213,8 +213,7 @@ def _input(
 ) -> Iterator[tuple[Iterable[Sequence[InputRow]], list[Any]]]:
     """Rows in batches, and the types of the columns that are kept where they are known."""
     from sottovoce.core.errors import ReportError
-    from sottovoce.edge.json_lines import read_json_lines
-    from sottovoce.edge.parquet_rows import ParquetRows
+    from sottovoce.edge.rows import ParquetRows, read_json_lines
 
     if _is_parquet(arguments.input):
         rows = ParquetRows(Path(arguments.input), chosen)

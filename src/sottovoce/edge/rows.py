@@ -1,17 +1,21 @@
-"""A row of input, with the value that is randomized and whose it is; and what comes of it, a report or a fault."""
+"""Rows of input, from JSON lines or Parquet: the value that is randomized, whose it is, and what comes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple, final
 
-from sottovoce.core.errors import SurveyError
+import msgspec
+
+from sottovoce.core.errors import ReportError, SurveyError
 from sottovoce.core.signing import to_base64url
+from sottovoce.formats.report_files import pyarrow
 from sottovoce.questions.base import Question
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["ColumnChoice", "EdgeReport", "InputRow", "RowFault"]
+__all__ = ["LONGEST_LINE", "ColumnChoice", "EdgeReport", "InputRow", "ParquetRows", "RowFault", "read_json_lines"]
 
 
 class EdgeReport(NamedTuple):
@@ -140,3 +144,94 @@ class ColumnChoice:
         held = {name: found[name] for name in self.value}
         value = held[self.value[0]] if self.question is None else self.question.value_of_columns(held)
         return InputRow(number, value, person, kept)
+
+
+LONGEST_LINE: Final = 2**20
+"""Bytes of the longest line that is read."""
+
+_CHUNK: Final = 2**16
+
+_decode: Final = msgspec.json.Decoder().decode
+
+
+def read_json_lines(stream: IO[bytes], chosen: ColumnChoice) -> Iterator[list[InputRow]]:
+    """Rows of the lines that have arrived, so that nothing waits in a pipe for more; empty lines are passed over.
+
+    Examples
+    --------
+    >>> import io
+    >>> lines = io.BytesIO(b'{"drink": "tea"}\\n\\n{"drink"\\n')
+    >>> for row in next(read_json_lines(io.BufferedReader(lines), ColumnChoice(("drink",)))):
+    ...     print(row)
+    InputRow(number=1, fault='', readable=True)
+    InputRow(number=3, fault='the line is not JSON', readable=False)
+    """
+    number, rest, too_long = 0, b"", False
+    read = getattr(stream, "read1", stream.read)
+    while True:
+        chunk: bytes = read(_CHUNK)
+        *lines, rest = (rest + chunk).split(b"\n")
+        if not chunk and (rest or too_long):
+            lines, rest = [*lines, rest], b""
+        rows: list[InputRow] = []
+        for line in lines:
+            number += 1
+            if too_long or len(line) > LONGEST_LINE:
+                rows.append(InputRow.unreadable(number, f"the line is longer than {LONGEST_LINE:,} bytes"))
+            elif line.strip():
+                rows.append(_json_row(number, line, chosen))
+            too_long = False
+        if len(rest) > LONGEST_LINE:
+            rest, too_long = b"", True
+        if rows:
+            yield rows
+        if not chunk:
+            return
+
+
+def _json_row(number: int, line: bytes, chosen: ColumnChoice) -> InputRow:
+    try:
+        found = _decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return InputRow.unreadable(number, "the line is not JSON")
+    if not isinstance(found, dict):
+        return InputRow.unreadable(number, "the line is no JSON object")
+    return chosen.row(number, found)
+
+
+_ROWS_AT_ONCE: Final = 2**12
+
+
+class ParquetRows:
+    """An opened file of rows; raises `ReportError` if it is none, or lacks a column."""
+
+    def __init__(self, path: Path, chosen: ColumnChoice) -> None:
+        pa, pq = pyarrow()
+        self._path, self._chosen = path, chosen
+        try:
+            self._file = pq.ParquetFile(path)
+            schema = self._file.schema_arrow
+        except (pa.ArrowException, OSError) as error:
+            raise ReportError(f"{str(path)!r} cannot be read as Parquet; name a file that can") from error
+        lacking = [name for name in chosen.read if name not in schema.names]
+        if lacking:
+            self._file.close()
+            raise ReportError(
+                f"{str(path)!r} has no column {', '.join(map(repr, lacking))}; it has "
+                f"{', '.join(map(repr, schema.names[:20]))}{', and more' if len(schema.names) > 20 else ''}"
+            )
+        self.kept_fields: list[Any] = [schema.field(name) for name in dict.fromkeys(chosen.keep)]
+        """Names and types of the columns that go out beside the reports."""
+
+    def __iter__(self) -> Iterator[list[InputRow]]:
+        pa, _ = pyarrow()
+        number = 0
+        with self._file as file:
+            try:
+                for batch in file.iter_batches(_ROWS_AT_ONCE, columns=self._chosen.read):
+                    rows = [self._chosen.row(number + at, one) for at, one in enumerate(batch.to_pylist(), start=1)]
+                    number += len(rows)
+                    if rows:
+                        yield rows
+            except (pa.ArrowException, OSError) as error:
+                raise ReportError(f"{str(self._path)!r} is damaged after row {number:,}") from error
