@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from http_errors import BODIES, ERRORS, SEALED, VERDICTS, Code
+from sottovoce.collector.api.admission import SCOPES
 from sottovoce.collector.app import ROUTES
-from sottovoce.collector.tokens import SCOPES
 from sottovoce.service.http.application import SECURITY_HEADERS
 from sottovoce.service.http.openapi import openapi_document
 

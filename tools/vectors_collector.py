@@ -13,7 +13,7 @@ from typing import Any
 
 import sottovoce as sv
 from sottovoce.collector.intake.checking import Intake
-from sottovoce.collector.reading.cache import SurveyCache
+from sottovoce.collector.intake.survey_cache import SurveyCache
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.errors import SottovoceError
 from sottovoce.core.signing import SigningKey, fingerprint, to_base64url

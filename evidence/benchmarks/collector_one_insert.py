@@ -24,7 +24,7 @@ from typing import Any
 import psycopg
 import uvloop
 
-from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.settings import Settings
 from sottovoce.protocol.reports import Acknowledgement
 from sottovoce.service.http.response import json_response
 from sottovoce.service.http.server import run_http

@@ -21,7 +21,7 @@ from pathlib import Path
 import sottovoce as sv
 from evidence.benchmarks.collector_servers import Target, all_counted, collector, drive, say
 from evidence.benchmarks.load import Outcome
-from sottovoce.collector.running.settings import KEY_FILE
+from sottovoce.collector.settings import KEY_FILE
 from sottovoce.collector.store import open_store
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.signing import SigningKey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.analyst.pin import check_key, check_pin
+from sottovoce.analyst.connection import check_key, check_pin
 from sottovoce.core.errors import SignatureError
 from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
 

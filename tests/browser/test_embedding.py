@@ -25,8 +25,7 @@ from collector.service import Service, running, until
 from commands import run_here
 from document import ROOT
 from relay.service import delivered, relayed, relaying
-from sottovoce.collector.pages.embedding import ELEMENT
-from sottovoce.collector.pages.files import load_files
+from sottovoce.collector.pages.files import ELEMENT, load_files
 from sottovoce.domain.number import NumberGrid
 from sottovoce.questions import Shares
 from sottovoce.surveys.survey import Survey

@@ -14,11 +14,11 @@ from typing import Any
 import httpx
 
 from collector.in_process import in_process
+from sottovoce.collector.api.admission import create_token, ensure_admin
 from sottovoce.collector.app import create_app
 from sottovoce.collector.counting.aggregator import Aggregator
-from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.settings import Settings
 from sottovoce.collector.store import Store, open_store
-from sottovoce.collector.tokens import create_token, ensure_admin
 from sottovoce.core.signing import SigningKey
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.service.http.application import SECURITY_HEADERS, Application

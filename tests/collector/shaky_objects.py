@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
 
-from sottovoce.collector.objects.storage import ObjectStorage
+from sottovoce.collector.store.object_storage import ObjectStorage
 
 
 class ShakyFiles(MemoryFileSystem):  # type: ignore[misc]

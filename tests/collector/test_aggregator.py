@@ -20,7 +20,7 @@ from sottovoce.collector.counting.compaction import due, merged
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import Checkpoint, Segment, SegmentInfo
 from sottovoce.collector.store.sql import SqlStore
-from sottovoce.collector.stored import answerable_of
+from sottovoce.collector.surveys.published import answerable_of
 from sottovoce.core.errors import (
     CapacityError,
     MismatchError,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from collector.client import DRINKS, Api, running
+from sottovoce.collector.api.admission import SCOPES
 from sottovoce.collector.app import ROUTES
-from sottovoce.collector.tokens import SCOPES
 from sottovoce.service.http.route import Route
 from sottovoce.surveys.survey import Survey
 

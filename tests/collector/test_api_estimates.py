@@ -12,7 +12,7 @@ import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import rendered
-from sottovoce.collector.reading.cache import LruCache
+from sottovoce.collector.intake.survey_cache import LruCache
 from sottovoce.collector.store.base import Store
 from sottovoce.estimates.influence import influence
 from sottovoce.formats.aggregate_bytes import from_bytes

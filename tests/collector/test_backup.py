@@ -15,10 +15,10 @@ import pytest
 
 from collector.places import Place
 from collector.records import arrival, segment, survey_record
-from sottovoce.collector.objects.storage import ObjectStorage
 from sottovoce.collector.running.backup import Contents, backup, restore, verify
 from sottovoce.collector.store import Store
 from sottovoce.collector.store.migrations import COLUMNS, latest
+from sottovoce.collector.store.object_storage import ObjectStorage
 from sottovoce.collector.store.records import Checkpoint, ObjectRecord, SurveyRecord, TokenRecord
 from sottovoce.collector.store.sql import PART_BYTES, SqlStore
 from sottovoce.core.errors import StoreError

@@ -9,8 +9,8 @@ import pytest
 
 from collector.client import honest
 from collector.tracked import TrackedApi, tracking_api, weekly
-from sottovoce.collector.running.clock_guard import ClockGuard
 from sottovoce.collector.store import open_store
+from sottovoce.collector.surveys.clock import ClockGuard
 from sottovoce.core.errors import StoreError
 
 HOUR = 3600.0

@@ -18,8 +18,7 @@ from collector.client import DRINKS, Api, assert_error, running
 from collector.service import Service
 from collector.service import running as serving
 from commands import Run, run_here
-from sottovoce.collector.pages.embedding import ELEMENT, script_name, snippet_of
-from sottovoce.collector.pages.files import ASSETS_VARIABLE, PAGES, load_files
+from sottovoce.collector.pages.files import ASSETS_VARIABLE, ELEMENT, PAGES, load_files, script_name, snippet_of
 from sottovoce.core.integrity import integrity_of
 
 SCRIPT = load_files({})[ELEMENT].plain.body

@@ -18,10 +18,9 @@ from collector.client import AGES, DRINKS, Api, assert_headers, honest, running
 from collector.readers import QUICK, at_pace, over, soon
 from collector.service import PATIENCE, Service, until
 from collector.service import running as serving
+from sottovoce.collector.api.admission import COOKIE
 from sottovoce.collector.reading import streams
-from sottovoce.collector.reading.feeds import Feeds
-from sottovoce.collector.reading.streams import MOST_STREAMS, Stream
-from sottovoce.collector.session_cookie import COOKIE
+from sottovoce.collector.reading.streams import MOST_STREAMS, Feeds, Stream
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.surveys.survey import Survey
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bodies import Shelf, Verdict, adaptive, base64url, ids, json_report, reports, slow_batch, slow_json, surveys
 from sottovoce.collector.intake.checking import Intake
-from sottovoce.collector.reading.cache import SurveyCache
+from sottovoce.collector.intake.survey_cache import SurveyCache
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, encode_batch
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.survey import Survey

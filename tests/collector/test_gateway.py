@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from collector.client import AGES, DRINKS, Api, Pair, honest, running
-from sottovoce.collector.sealing.key_file import forget_key, rotate_keys
+from sottovoce.collector.sealing.keys import forget_key, rotate_keys
 from sottovoce.core.errors import SignatureError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch

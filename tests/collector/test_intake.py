@@ -10,8 +10,8 @@ import pytest
 
 from bodies import Shelf, adaptive, ids, json_report, reports, surveys
 from sottovoce.collector.intake.checking import Intake
-from sottovoce.collector.reading.cache import SurveyCache
-from sottovoce.collector.stored import survey_of
+from sottovoce.collector.intake.survey_cache import SurveyCache
+from sottovoce.collector.surveys.published import survey_of
 from sottovoce.core.errors import StoreError, StoreUnavailableError
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, encode_batch
 from sottovoce.service.refusal import Refusal

@@ -8,7 +8,7 @@ import pytest
 
 from bodies import Shelf, adaptive, base64url, ids, json_report, reports, surveys
 from sottovoce.collector.intake.checking import Intake
-from sottovoce.collector.reading.cache import SurveyCache
+from sottovoce.collector.intake.survey_cache import SurveyCache
 from sottovoce.protocol.errors import RefusedReport
 from sottovoce.service.refusal import Refusal
 

@@ -11,12 +11,12 @@ import pytest
 from collector.places import Place
 from collector.tracked import STARTS, SetClock, weekly
 from sottovoce.collector.intake.checking import Intake
-from sottovoce.collector.reading.cache import SurveyCache
-from sottovoce.collector.running import keeper as keeper_module
+from sottovoce.collector.intake.survey_cache import SurveyCache
 from sottovoce.collector.running.backup import backup, restore
-from sottovoce.collector.running.keeper import PeriodKeeper
-from sottovoce.collector.signed import signed_record
 from sottovoce.collector.store import Store
+from sottovoce.collector.surveys import keeper as keeper_module
+from sottovoce.collector.surveys.keeper import PeriodKeeper
+from sottovoce.collector.surveys.published import signed_record
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey, verify
 from sottovoce.formats.wire import encode_batch

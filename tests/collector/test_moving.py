@@ -20,11 +20,11 @@ from collector.shaky_objects import ShakyFiles, behave, held, shaky_storage
 from sottovoce import engines
 from sottovoce.collector.counting.aggregator import Aggregator, check, live_aggregate
 from sottovoce.collector.counting.live import as_checkpoint
+from sottovoce.collector.counting.moving import SegmentMover, moving
 from sottovoce.collector.counting.worker import run_worker
-from sottovoce.collector.objects.moving import SegmentMover, moving
-from sottovoce.collector.objects.storage import ObjectStorage
-from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.settings import Settings
 from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.object_storage import ObjectStorage
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.core.errors import ObjectStorageError, StoreError, StoreFullError, StoreUnavailableError
@@ -410,7 +410,7 @@ def test_trouble_is_told_once_and_so_is_its_end(full: Store, caplog: pytest.LogC
     object.__setattr__(storage, "put", put)
     with moving(mover(full), pause=0.001):
         until(lambda: "works again" in caplog.text)
-    lines = [line.getMessage() for line in caplog.records if line.name == "sottovoce.collector.objects.moving"]
+    lines = [line.getMessage() for line in caplog.records if line.name == "sottovoce.collector.counting.moving"]
     assert [line for line in lines if "setting objects" in line] == [
         "segments wait for object storage: the object storage (setting objects) fails"
     ]

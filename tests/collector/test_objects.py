@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from collector.shaky_objects import behave, held, shaky_storage
-from sottovoce.collector.objects.storage import ObjectStorage, object_name
-from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.settings import Settings
 from sottovoce.collector.store import open_store
+from sottovoce.collector.store.object_storage import ObjectStorage, object_name
 from sottovoce.core.errors import MissingExtraError, ObjectStorageError, SettingsError
 
 CONTENT = b"some reports" * 100

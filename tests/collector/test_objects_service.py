@@ -11,7 +11,7 @@ from collector.test_serve import refusal
 from sottovoce import Survey, engines
 from sottovoce.analyst import connect
 from sottovoce.collector.running.backup import backup, restore
-from sottovoce.collector.running.settings import KEY_FILE
+from sottovoce.collector.settings import KEY_FILE
 
 SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
 REPORTS = [(number.to_bytes(16, "big"), SURVEY.randomize("tea")) for number in range(300)]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from collector.service import PATIENCE
-from sottovoce.collector.reading.pace import Pace
+from sottovoce.collector.running.analyst_front import Pace
 
 
 async def seconds_of(pace: Pace, parts: list[int], readers: int) -> float:

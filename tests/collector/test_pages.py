@@ -18,10 +18,8 @@ from collector.client import AGES, DRINKS, Api, assert_error, assert_headers, ru
 from collector.raw_http import request as raw_request
 from collector.service import Service
 from collector.service import running as serving
-from sottovoce.collector.api.pages import PAGE_HEADERS
-from sottovoce.collector.pages.conditions import has_already, takes_gzip
-from sottovoce.collector.pages.embedding import ELEMENT
-from sottovoce.collector.pages.files import ASSETS_VARIABLE, PAGES, load_files
+from sottovoce.collector.api.pages import PAGE_HEADERS, has_already, takes_gzip
+from sottovoce.collector.pages.files import ASSETS_VARIABLE, ELEMENT, PAGES, load_files
 from sottovoce.core.errors import ServiceError
 from sottovoce.service.http.application import SECURITY_HEADERS
 from sottovoce.service.running.log import configure_logging

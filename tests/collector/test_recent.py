@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sottovoce.collector.reading.recent import Recent
+from sottovoce.collector.running.analyst_front import Recent
 
 
 class Source:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.collector.sealing.key_file import (
+from sottovoce.collector.sealing.keys import (
+    SealingKeys,
     forget_key,
     load_or_create_keys,
     prepare_key,
     read_keys,
     rotate_keys,
 )
-from sottovoce.collector.sealing.keys import SealingKeys
 from sottovoce.core.errors import SettingsError
 from sottovoce.core.signing import SigningKey
 

@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from collector.test_seen import IDS, counting_up, expected, one_beginning, spread, steps
-from sottovoce.collector.counting.seen import SeenIds
-from sottovoce.collector.counting.seen_filter import IdHash
-from sottovoce.collector.counting.seen_runs import DiskRun, merged_pieces
+from sottovoce.collector.counting.seen import DiskRun, IdHash, SeenIds, merged_pieces
 from sottovoce.core.errors import StoreError, StoreFullError
 from sottovoce.formats import id_blocks
 from sottovoce.formats.report_ids import id_rows, ordered_ids

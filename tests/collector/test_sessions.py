@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from collector.client import DRINKS, Api, running
-from sottovoce.collector.session_cookie import COOKIE, PAGE_HEADER, SECURE_COOKIE, cookie_token
+from sottovoce.collector.api.admission import COOKIE, PAGE_HEADER, SECURE_COOKIE, cookie_token
 from sottovoce.service.running.log import configure_logging
 
 SESSION = "/v1/session"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.cli import main
-from sottovoce.collector.running.settings import OTHER_VARIABLES, SETTINGS, Settings, load
+from sottovoce.collector.settings import OTHER_VARIABLES, SETTINGS, Settings, load
 from sottovoce.core.errors import SettingsError
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"

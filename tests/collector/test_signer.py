@@ -9,10 +9,10 @@ import pytest
 
 from collector.client import DRINKS
 from collector.places import Place
-from sottovoce.collector.running.settings import KEY_FILE
 from sottovoce.collector.running.signer import key_advice, own_key
-from sottovoce.collector.signed import signed_record
-from sottovoce.collector.survey_log import CHECKPOINT_FILE, SurveyLog
+from sottovoce.collector.settings import KEY_FILE
+from sottovoce.collector.surveys.log import CHECKPOINT_FILE, SurveyLog
+from sottovoce.collector.surveys.published import signed_record
 from sottovoce.core.errors import SettingsError
 from sottovoce.core.signing import SigningKey, fingerprint, verify
 from sottovoce.surveys.survey import Survey

@@ -15,8 +15,8 @@ from collector.readers import soon
 from collector.service import PATIENCE
 from sottovoce.collector.api import rendered
 from sottovoce.collector.api.service import Service
+from sottovoce.service.http.slow_work import SlowWork
 from sottovoce.service.refusal import Refusal
-from sottovoce.service.running.slow_work import SlowWork
 
 MOST_WAITING = 8
 

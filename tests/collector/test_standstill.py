@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collector.records import arrival, segment, survey_record
-from sottovoce.collector.counting.standstill import Standstill
+from sottovoce.collector.metrics import Standstill
 from sottovoce.collector.store import Store
 
 

@@ -12,9 +12,9 @@ import pytest
 from collector.client import DRINKS, honest, running
 from collector.places import Place
 from sottovoce.collector.api import service as service_module
-from sottovoce.collector.epoch import epoch_of
-from sottovoce.collector.running.store_clock import StoreClock
+from sottovoce.collector.store.records import epoch_of
 from sottovoce.collector.store.sql import SqlStore
+from sottovoce.collector.surveys.clock import StoreClock
 from sottovoce.core.errors import StoreError, StoreUnavailableError
 from sottovoce.service.running.watch import Watch
 

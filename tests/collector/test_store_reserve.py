@@ -13,9 +13,9 @@ from collector.places import Place
 from collector.records import arrival, segment, survey_record
 from sottovoce.collector.running.backup import backup, restore
 from sottovoce.collector.store import Store, open_store
-from sottovoce.collector.store.deletion import DeletionTables
 from sottovoce.collector.store.records import Checkpoint, ObjectRecord
 from sottovoce.collector.store.sql import SqlStore
+from sottovoce.collector.store.surveys import DeletionTables
 from sottovoce.core.errors import StoreError, StoreFullError
 from sottovoce.service.storage.committer import Arrival
 from sottovoce.service.storage.reserve import RESERVE_FILE, DiskReserve

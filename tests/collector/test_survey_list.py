@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from collector.records import survey_record
-from sottovoce.collector.reading import survey_list
-from sottovoce.collector.reading.survey_list import PAGE_SURVEYS, SurveyList
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.collector.surveys import listing as survey_list
+from sottovoce.collector.surveys.listing import PAGE_SURVEYS, SurveyList
 
 STATEMENT = b'{"delta":0.25}'
 

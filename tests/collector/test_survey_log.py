@@ -22,7 +22,7 @@ from sottovoce.collector.store import Store
 from sottovoce.collector.store import migrations as module
 from sottovoce.collector.store.migrations import Dialect, Migration, migrations
 from sottovoce.collector.store.sql import SqlStore
-from sottovoce.collector.survey_log import CHECKPOINT_FILE, SurveyLog, forget_checkpoint
+from sottovoce.collector.surveys.log import CHECKPOINT_FILE, SurveyLog, forget_checkpoint
 from sottovoce.core.errors import MismatchError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey, from_base64url
 from sottovoce.service.refusal import Refusal

@@ -10,9 +10,9 @@ import pytest
 
 from collector.client import running
 from sottovoce.cli.token import _life
+from sottovoce.collector.api.admission import allows, check_token, create_token, ensure_admin
 from sottovoce.collector.store import Store, open_store
 from sottovoce.collector.store.records import TokenRecord
-from sottovoce.collector.tokens import allows, check_token, create_token, ensure_admin
 
 
 def test_only_a_hash_is_kept(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from collector.places import Place
 from collector.service import Service, running, until
 from sottovoce.collector.running.backup import backup, restore
 from sottovoce.collector.running.serve import _watermark
-from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.settings import Settings
 from sottovoce.collector.store import Store
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.store.sql import SqlStore

@@ -12,8 +12,8 @@ from unittest import mock
 
 from collector.client import Api, running
 from sottovoce.collector.api import service as service_module
-from sottovoce.collector.running.clock_guard import ClockGuard
 from sottovoce.collector.store.base import Store
+from sottovoce.collector.surveys.clock import ClockGuard
 from sottovoce.questions.base import Question
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.survey import Survey, Tracking

@@ -9,7 +9,7 @@ import pytest
 
 from deploy.files import DEPLOY, ROOT, compose, image_environment
 from sottovoce.cli.parser import build_parser
-from sottovoce.collector.running.settings import load
+from sottovoce.collector.settings import load
 from sottovoce.relay.settings import load_relay
 
 SERVICES = compose()["services"]

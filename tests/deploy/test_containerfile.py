@@ -14,7 +14,7 @@ import pytest
 from collector.service import PATIENCE, kept_port, running, until
 from deploy.files import DEPLOY, ROOT, entrypoint, healthcheck, image_environment, instructions, last_stage
 from sottovoce.cli.parser import build_parser
-from sottovoce.collector.running.settings import load
+from sottovoce.collector.settings import load
 from sottovoce.relay.settings import load_relay
 
 HADOLINT = shutil.which("hadolint", path=str(Path(sys.executable).parent)) or shutil.which("hadolint")

@@ -10,7 +10,7 @@ import yaml
 from deploy.files import DEPLOY, image_environment, manifests, outward_paths, pods
 from sottovoce.cli.parser import build_parser
 from sottovoce.collector.app import ROUTES
-from sottovoce.collector.running.settings import load
+from sottovoce.collector.settings import load
 from sottovoce.relay.settings import load_relay
 from sottovoce.service.http.openapi import openapi_document
 

@@ -13,7 +13,7 @@ import sottovoce.collector
 import sottovoce.service
 from document import folder_text
 from sottovoce.collector.intake.checking import ReportCode
-from sottovoce.collector.sealing.reports import SealedCode
+from sottovoce.collector.sealing.opening import SealedCode
 
 ROOT = Path(__file__).parents[2]
 ROOMS = [Path(str(room.__file__)).parent for room in (sottovoce.collector, sottovoce.service)]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from sottovoce.collector.app import ROUTES
-from sottovoce.collector.running.metrics import Metrics
+from sottovoce.collector.metrics import Metrics
 from sottovoce.service.http.openapi import openapi_document
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -68,6 +69,38 @@ def test_no_room_imports_one_that_stands_after_it(name: str) -> None:
 
 def test_no_python_files_import_each_other_in_a_circle() -> None:
     assert circle(python()) == []
+
+
+def parts(graph: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+    """Which parts of a room import which others of it: a part is a sub-package, a module beside them, or the room."""
+    found: dict[str, set[str]] = {}
+    for module, imported in graph.items():
+        to = {part(other) for other in imported if room(other) == room(module)}
+        found.setdefault(part(module), set()).update(to - {part(module)})
+    return found
+
+
+def part(module: str) -> str:
+    return ".".join(module.split(".")[:3])
+
+
+def test_parts_of_a_room_do_not_import_each_other_in_a_circle() -> None:
+    """Sub-packages are rooms inside a room: there is an order in which none imports one that stands after it."""
+    assert circle(parts(python())) == []
+
+
+@pytest.mark.parametrize(
+    ("graph", "found"),
+    [
+        ({"s.a.x.one": {"s.a.y.one"}, "s.a.y.two": {"s.a.x.two"}}, {"s.a.x", "s.a.y"}),
+        ({"s.a.x.one": {"s.a.y.one"}, "s.a.y.two": {"s.a.z"}, "s.a.z": {"s.a.x.two"}}, {"s.a.x", "s.a.y", "s.a.z"}),
+        ({"s.a.x.one": {"s.a"}, "s.a": {"s.a.x.two"}}, {"s.a", "s.a.x"}),
+        ({"s.a.x.one": {"s.a.y.one", "s.a.x.two"}, "s.a.x.two": {"s.a.y.two"}, "s.a.y.one": {"s.a.y.two"}}, set()),
+        ({"s.a.x.one": {"s.b.x.one"}, "s.b.x.two": {"s.a.x.two"}}, set()),
+    ],
+)
+def test_the_reader_finds_parts_that_import_each_other(graph: dict[str, set[str]], found: set[str]) -> None:
+    assert set(circle(parts(graph))) == found
 
 
 def test_a_class_name_has_one_meaning() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sottovoce.relay.flooding import AddressLimit
+from sottovoce.relay.service import AddressLimit
 
 
 def test_a_minute_is_forgotten_with_its_key() -> None:

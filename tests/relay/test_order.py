@@ -8,7 +8,7 @@ from collections import Counter
 
 from scipy.stats import chi2
 
-from sottovoce.relay.order import Parts
+from sottovoce.relay.forwarder import Parts
 
 SEEDS = 20_000
 

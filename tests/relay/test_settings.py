@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.collector.running.settings import load
+from sottovoce.collector.settings import load
 from sottovoce.core.errors import SettingsError
 from sottovoce.relay.settings import RELAY_SETTINGS, RelaySettings, load_relay
 

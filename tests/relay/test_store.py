@@ -15,8 +15,8 @@ from sottovoce.core.errors import StoreError
 from sottovoce.core.signing import SigningKey
 from sottovoce.oblivious.hpke import PrivateKey
 from sottovoce.oblivious.key_configuration import KeyConfiguration, sign_keys
+from sottovoce.relay.forwarder import Parts
 from sottovoce.relay.keys import PublishedKeys
-from sottovoce.relay.order import Parts
 from sottovoce.relay.store import RELAY_FILE, RelayStore, frame
 from sottovoce.service.storage.committer import Arrival
 

@@ -12,7 +12,7 @@ from sottovoce.relay.settings import RelaySettings
 from sottovoce.relay.store import RELAY_FILE, RelayStore
 from sottovoce.relay.surveys import RelayedSurveys
 from sottovoce.relay.upstream import Upstream
-from sottovoce.service.running.slow_work import SlowWork
+from sottovoce.service.http.slow_work import SlowWork
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
 

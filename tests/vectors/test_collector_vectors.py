@@ -21,10 +21,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 import sottovoce as sv
 from collector.service import running
+from sottovoce.collector.api.admission import check_token
 from sottovoce.collector.intake import checking as intake
 from sottovoce.collector.intake.checking import ReportCode
 from sottovoce.collector.store.records import TokenRecord
-from sottovoce.collector.tokens import check_token
 from sottovoce.core import errors
 from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
 from sottovoce.device.fetch import CollectorClient

@@ -2,20 +2,67 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
-from typing import final
+from typing import Final, TypeVar, final
 
-from sottovoce.analyst.pin import check_key, check_pin
-from sottovoce.analyst.records import read
+import msgspec
+
+from sottovoce.core.errors import ServiceError, SignatureError
 from sottovoce.core.limits import check_integer
+from sottovoce.core.signing import PUBLIC_KEY_BYTES, fingerprint, from_base64url
 from sottovoce.device.fetch import CollectorClient, Listed
-from sottovoce.device.http import Http, Patience
+from sottovoce.device.http import BAD_ANSWER, Http, Patience
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 from sottovoce.transparency.evidence import check_log_proof
 from sottovoce.transparency.tree_head import TreeHead
 
-__all__ = ["Connection", "check_minimum"]
+__all__ = ["Connection", "check_key", "check_minimum", "check_pin", "read"]
+
+
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{16,64}")
+
+
+def check_pin(pin: str) -> str:
+    """A public key in base64url, or the beginning of its fingerprint in hexadecimal; raises otherwise."""
+    asked = "key must be the collector's public key, or 16 characters or more of its fingerprint"
+    if not isinstance(pin, str):
+        raise SignatureError(asked)
+    if not _FINGERPRINT.fullmatch(pin):
+        try:
+            from_base64url(pin, PUBLIC_KEY_BYTES)
+        except SignatureError as error:
+            raise SignatureError(f"{asked}; {error}") from None
+    return pin
+
+
+def check_key(text: str, pin: str | None) -> bytes:
+    """Decode the collector's public key; raises if it is not the pinned one."""
+    public = from_base64url(text, PUBLIC_KEY_BYTES)
+    if pin is not None:
+        matches = fingerprint(public).startswith(pin) if _FINGERPRINT.fullmatch(pin) else from_base64url(pin) == public
+        if not matches:
+            raise SignatureError(
+                f"the collector's key is not the given one: its fingerprint is {fingerprint(public)[:16]}; check the "
+                "address"
+            )
+    return public
+
+
+T = TypeVar("T")
+
+
+def read(answer: object, kind: type[T]) -> T:
+    """The record behind a collector's answer."""
+    try:
+        return msgspec.convert(answer, kind)
+    except msgspec.ValidationError as error:
+        raise ServiceError(
+            f"the collector's answer is not what this version understands ({error}); is it a collector, and of the "
+            "same version?",
+            code=BAD_ANSWER,
+        ) from error
 
 
 @final

@@ -14,10 +14,9 @@ import msgspec
 from sottovoce.adaptive.rounds import n_choices, seat_of
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.state import FinishedRound
-from sottovoce.analyst.connection import Connection, check_minimum
+from sottovoce.analyst.connection import Connection, check_minimum, read
 from sottovoce.analyst.crowd import CollectorCrowd, Poller, round_aggregate
 from sottovoce.analyst.periods import PeriodReader
-from sottovoce.analyst.records import read
 from sottovoce.core.errors import MismatchError, NoReportsError, ServiceError, SessionError, SurveyError
 from sottovoce.core.integrity import integrity_of
 from sottovoce.core.progress import advancing

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final, NamedTuple, final
 
-from sottovoce.analyst.records import read
+from sottovoce.analyst.connection import read
 from sottovoce.core.errors import NoReportsError, ServiceError
 from sottovoce.device.http import BAD_ANSWER, Http
 from sottovoce.estimates.curve import Curve

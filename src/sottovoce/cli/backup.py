@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
-from sottovoce.collector.running.settings import SETTINGS, SETTINGS_VARIABLE, Settings, load
+from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, Settings, load
 from sottovoce.core.words import plural
 
 if TYPE_CHECKING:

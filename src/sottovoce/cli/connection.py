@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from sottovoce.cli.arguments import add_json
-from sottovoce.collector.running.settings import TOKEN_VARIABLE, URL_VARIABLE
+from sottovoce.collector.settings import TOKEN_VARIABLE, URL_VARIABLE
 
 if TYPE_CHECKING:
     from sottovoce.analyst.collector import Collector

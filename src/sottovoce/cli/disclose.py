@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected
 from sottovoce.cli.output import print_json, report_error
-from sottovoce.collector.running.settings import URL_VARIABLE
+from sottovoce.collector.settings import URL_VARIABLE
 
 if TYPE_CHECKING:
     from sottovoce.analyst.collector import Collector

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json, add_subcommands
 from sottovoce.cli.output import console, print_json, titled_table
-from sottovoce.collector.running.settings import SETTINGS, SETTINGS_VARIABLE, load
+from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, load
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
-    from sottovoce.collector.sealing.key_file import HeldKey
+    from sottovoce.collector.sealing.keys import HeldKey
 
 __all__ = ["register"]
 
@@ -96,7 +96,7 @@ def _path(arguments: argparse.Namespace) -> Path:
 
 
 def _create(arguments: argparse.Namespace) -> int:
-    from sottovoce.collector.running.new_keys import create_keys
+    from sottovoce.collector.running.signer import create_keys
     from sottovoce.core.signing import fingerprint, to_base64url
 
     signing = create_keys(_folder(arguments))
@@ -112,26 +112,26 @@ def _create(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from sottovoce.collector.sealing.key_file import existing_keys
+    from sottovoce.collector.sealing.keys import existing_keys
 
     return _show(arguments, existing_keys(_path(arguments)))
 
 
 def _rotate(arguments: argparse.Namespace) -> int:
-    from sottovoce.collector.sealing.key_file import rotate_keys
+    from sottovoce.collector.sealing.keys import rotate_keys
 
     return _show(arguments, rotate_keys(_path(arguments)))
 
 
 def _prepare(arguments: argparse.Namespace) -> int:
-    from sottovoce.collector.sealing.key_file import prepare_key
+    from sottovoce.collector.sealing.keys import prepare_key
 
     return _show(arguments, prepare_key(_path(arguments)))
 
 
 def _forget(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
-    from sottovoce.collector.sealing.key_file import forget_key
+    from sottovoce.collector.sealing.keys import forget_key
 
     if not arguments.yes:
         raise UsageError(

@@ -15,7 +15,7 @@ from sottovoce.cli.arguments import add_integer, add_json
 from sottovoce.cli.connection import shown
 from sottovoce.cli.device_options import find_listed, split_address
 from sottovoce.cli.output import console, print_json, report_warning
-from sottovoce.collector.running.settings import URL_VARIABLE
+from sottovoce.collector.settings import URL_VARIABLE
 from sottovoce.core.progress import steps
 from sottovoce.core.words import delta_of, guarantee, plural
 

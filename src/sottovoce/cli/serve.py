@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
-from sottovoce.collector.running.settings import SETTINGS, SETTINGS_VARIABLE, load
+from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, load
 from sottovoce.core.errors import MissingExtraError
 from sottovoce.core.starting import importing
 

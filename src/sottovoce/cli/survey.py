@@ -284,8 +284,7 @@ def _origin(given: str | None) -> str:
 
 def _unlike(found: Embedding) -> list[str]:
     """Whether the collector serves what this package holds."""
-    from sottovoce.collector.pages.embedding import ELEMENT
-    from sottovoce.collector.pages.files import load_files
+    from sottovoce.collector.pages.files import ELEMENT, load_files
     from sottovoce.core.integrity import integrity_of
 
     if integrity_of(load_files({})[ELEMENT].plain.body) == found.integrity:

@@ -10,27 +10,21 @@ from sottovoce.collector.api import (
     curves,
     devices,
     drafts,
-    embedding,
     estimates,
     events,
-    oblivious,
     operations,
     pages,
-    periods,
     pictures,
     plans,
     publishing,
     questions,
     reports,
-    segments,
-    sessions,
-    survey_log,
     surveys,
     tables,
     words,
 )
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.settings import Settings
 from sottovoce.collector.store.base import Store
 from sottovoce.core.signing import SigningKey
 from sottovoce.service.http.application import Application
@@ -54,24 +48,18 @@ def _openapi() -> Response:
 
 ROUTES: Final[tuple[Route, ...]] = (
     *devices.ROUTES,
-    *survey_log.ROUTES,
     *reports.ROUTES,
-    *oblivious.ROUTES,
     *publishing.ROUTES,
     *surveys.ROUTES,
-    *embedding.ROUTES,
     *estimates.ROUTES,
-    *periods.ROUTES,
     *curves.ROUTES,
     *pictures.ROUTES,
     *words.ROUTES,
     *tables.ROUTES,
     *events.ROUTES,
-    *segments.ROUTES,
     *questions.ROUTES,
     *drafts.ROUTES,
     *plans.ROUTES,
-    *sessions.ROUTES,
     *access.ROUTES,
     *operations.ROUTES,
     get_openapi,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
+import ipaddress
+import secrets
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from sottovoce.core.errors import ServiceError, StoreError
 from sottovoce.core.signing import SigningKey
-from sottovoce.relay.flooding import AddressLimit
 from sottovoce.relay.forwarder import Forwarder
 from sottovoce.relay.keys import PublishedKeys
 from sottovoce.relay.metrics import RelayMetrics
@@ -20,25 +22,94 @@ from sottovoce.relay.store import RelayStore
 from sottovoce.relay.surveys import RelayedSurveys
 from sottovoce.relay.upstream import Upstream
 from sottovoce.service.http.request import Deadlines
-from sottovoce.service.running.slow_work import SlowWork
+from sottovoce.service.http.slow_work import SlowWork
 from sottovoce.service.running.throttle import Throttle
 from sottovoce.service.running.watch import Watch
 from sottovoce.service.running.watermark import WATERMARK_FILE, Watermark
 from sottovoce.service.storage.committer import Arrival, Closed, Committer
 from sottovoce.service.storage.readiness import Readiness
 
-__all__ = ["SEAL_FILE", "RelayService"]
+__all__ = ["SEAL_FILE", "AddressLimit", "RelayService"]
+
+
+_MINUTE: Final = 60.0
+
+_KEY_BYTES: Final = 32
+
+_TAG_BYTES: Final = 12
+
+_NETWORK_BITS: Final = 64
+"""Of an IPv6 address: what one household or server is given whole."""
+
+_MOST: Final = 1_000_000
+"""Addresses that are counted apart; beyond it they are counted together, so that memory stays bounded."""
+
+
+@final
+class AddressLimit:
+    """At most `most` requests per minute from one address; with 0, addresses are not looked at.
+
+    Used in one event loop.
+
+    Examples
+    --------
+    >>> limit = AddressLimit(2, clock=lambda: 0.0)
+    >>> [limit.admit("192.0.2.1") for _ in range(3)], limit.admit("192.0.2.2")
+    ([0.0, 0.0, 60.0], 0.0)
+    """
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._clock = clock
+        self._began = clock()
+        self._key = secrets.token_bytes(_KEY_BYTES)
+        self._counts: dict[bytes, int] = {}
+
+    @property
+    def looks(self) -> bool:
+        """Whether addresses matter at all."""
+        return self._most > 0
+
+    def admit(self, address: str) -> float:
+        """0.0 when one more request may be answered, which is then counted; else the seconds to wait."""
+        now = self._clock()
+        if now - self._began >= _MINUTE:
+            self._began, self._key, self._counts = now, secrets.token_bytes(_KEY_BYTES), {}
+        tag = hmac.digest(self._key, _network(address), "sha256")[:_TAG_BYTES]
+        if tag not in self._counts and len(self._counts) >= _MOST:
+            tag = b""
+        n = self._counts.get(tag, 0)
+        if n >= self._most:
+            return self._began + _MINUTE - now
+        self._counts[tag] = n + 1
+        return 0.0
+
+
+def _network(address: str) -> bytes:
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address.encode()
+    if isinstance(found, ipaddress.IPv6Address):
+        mapped = found.ipv4_mapped
+        return mapped.packed if mapped else found.packed[: _NETWORK_BITS // 8]
+    return found.packed
+
 
 SEAL_FILE: Final = "watermark.key"
 """In the relay's folder."""
 
 _THREADS: Final = 16
+
 _MOST_WAITING: Final = 512
 """Requests that are passed on at a time, and that may wait for it."""
 
 _BETWEEN_MARKS: Final = 1.0
+
 _BETWEEN_KEYS: Final = 300.0
+
 _BETWEEN_TIDYING: Final = 3600.0
+
 _REMEMBERED: Final = 30 * 86400
 """Seconds for which a message that comes again is known."""
 

@@ -14,8 +14,8 @@ from typing import Final, final
 from sottovoce.core.errors import ServiceError
 from sottovoce.relay.store import RelayStore
 from sottovoce.relay.upstream import StatedSurvey, passed_on
+from sottovoce.service.http.slow_work import SlowWork
 from sottovoce.service.refusal import Refusal
-from sottovoce.service.running.slow_work import SlowWork
 from sottovoce.surveys.statement import is_digest
 
 __all__ = ["RelayedSurveys"]

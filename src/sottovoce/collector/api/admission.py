@@ -1,24 +1,201 @@
-"""Authorization: the token of a request, from its Authorization header or the session cookie, and its scopes."""
+"""Authorization: tokens, the session cookie, and who may do what.
+
+A token is shown once and stored as a hash. Its id is no secret, only what follows it is: how long a check takes may
+tell which ids there are.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable
 from typing import Final
 
-from sottovoce.collector.session_cookie import cookie_token, is_secure, n_cookies
+from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import TokenRecord
-from sottovoce.collector.tokens import SCOPES, allows
+from sottovoce.core.scopes import SCOPES, TOKEN, Scope
+from sottovoce.core.signing import to_base64url
 from sottovoce.service.http.request import Request
 from sottovoce.service.refusal import Refusal
 
 __all__ = [
+    "COOKIE",
+    "PAGE_HEADER",
+    "SCOPES",
+    "SECURE_COOKIE",
     "SEVERAL_COOKIES",
+    "Scope",
+    "allows",
+    "check_token",
+    "cleared_cookie",
+    "comes_from_here",
+    "cookie_token",
+    "create_token",
+    "ensure_admin",
     "has_several_cookies",
+    "is_expired",
+    "is_secure",
+    "n_cookies",
     "no_token",
     "over_tls",
     "presented_token",
     "require",
+    "set_cookie",
     "unauthorized",
 ]
+
+
+_OPENS: Final[dict[str, frozenset[str]]] = {
+    "read": frozenset({"read"}),
+    "ask": frozenset({"read", "ask"}),
+    "publish": frozenset({"read", "publish"}),
+    "admin": frozenset(SCOPES),
+}
+
+
+def create_token(
+    store: Store, scopes: Iterable[str], note: str, epoch: int, expires_in: int | None = None
+) -> tuple[str, TokenRecord]:
+    """A new token, for its holder's eyes only, and what is kept of it; it opens nothing after so many seconds."""
+    token_id = secrets.token_hex(4)
+    while store.token(token_id) is not None:
+        token_id = secrets.token_hex(4)
+    secret = to_base64url(secrets.token_bytes(32))
+    expires = None if expires_in is None else int(store.now()) + expires_in
+    record = TokenRecord(token_id, _digest(secret), frozenset(scopes), note, epoch, expires=expires)
+    store.add_token(record)
+    return f"sv_{token_id}_{secret}", record
+
+
+def check_token(store: Store, presented: str) -> TokenRecord | None:
+    """What is kept of a token, if it is a known one that was not revoked and has not expired."""
+    parts = TOKEN.fullmatch(presented)
+    if parts is None:
+        return None
+    record = store.token(parts[1])
+    if record is None or record.revoked or not hmac.compare_digest(_digest(parts[2]), record.digest):
+        return None
+    return None if is_expired(store, record) else record
+
+
+def is_expired(store: Store, record: TokenRecord) -> bool:
+    """Whether its time is over, by the database's clock."""
+    return record.expires is not None and store.now() >= record.expires
+
+
+def allows(record: TokenRecord, scope: str) -> bool:
+    """Whether a token opens what needs that scope.
+
+    Examples
+    --------
+    >>> publisher = TokenRecord("0" * 8, bytes(32), frozenset({"publish"}), "", 0)
+    >>> allows(publisher, "read"), allows(publisher, "ask")
+    (True, False)
+    """
+    return any(scope in _OPENS.get(held, frozenset()) for held in record.scopes)
+
+
+def ensure_admin(store: Store) -> str | None:
+    """At the first start a token that may do everything, to be shown once; None when there is one already."""
+    if any(
+        allows(record, "admin") and not record.revoked and not is_expired(store, record) for record in store.tokens()
+    ):
+        return None
+    return create_token(store, ("admin",), "made at the first start", 0)[0]
+
+
+def _digest(secret: str) -> bytes:
+    # The secret has 256 random bits: nothing is won by a slow hash.
+    return hashlib.sha256(secret.encode()).digest()
+
+
+COOKIE: Final = "sottovoce_session"
+
+SECURE_COOKIE: Final = f"__Host-{COOKIE}"
+"""The name it has behind TLS."""
+
+PAGE_HEADER: Final = "X-Sottovoce-Page"
+"""Sent with the value 1 by the collector's own pages."""
+
+_RULES: Final = "HttpOnly; SameSite=Strict; Path=/"
+
+_SITE: Final = b"sec-fetch-site"
+
+_PAGE: Final = PAGE_HEADER.lower().encode()
+
+_READING: Final = ("GET", "HEAD")
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+def is_secure(scheme: str, public_url: str) -> bool:
+    """Whether browsers reach the service over TLS: at its own socket, or at the proxy before it."""
+    return scheme == "https" or public_url.startswith("https:")
+
+
+def cookie_token(method: str, headers: Headers, *, secure: bool = False) -> str | None:
+    """What the session cookie of a request holds, if it counts; None where there is none, or more than one.
+
+    Examples
+    --------
+    >>> cookie = (b"cookie", b"sottovoce_session=sv_...")
+    >>> cookie_token("GET", [cookie]), cookie_token("POST", [cookie])
+    ('sv_...', None)
+    >>> cookie_token("POST", [cookie, (b"x-sottovoce-page", b"1"), (b"sec-fetch-site", b"same-origin")])
+    'sv_...'
+    >>> cookie_token("GET", [cookie, (b"sec-fetch-site", b"cross-site")])
+    """
+    told = list(headers)
+    if not comes_from_here(method, told):
+        return None
+    if method not in _READING and _values(told, _PAGE) != [b"1"]:
+        return None
+    held = _held(told, secure)
+    return held[0] if len(held) == 1 else None
+
+
+def n_cookies(headers: Headers, *, secure: bool = False) -> int:
+    """How many session cookies a request has; more than one where another host of the domain put one there."""
+    return len(_held(headers, secure))
+
+
+def comes_from_here(method: str, headers: Headers) -> bool:
+    """Whether a browser says that a page of this origin asks, or its user; programs that are no browser say nothing."""
+    sites = _values(headers, _SITE)
+    return sites in ([], [b"same-origin"]) or (sites == [b"none"] and method == "GET")
+
+
+def set_cookie(token: str, secure: bool) -> str:
+    """The header that keeps a token in the browser until it is closed, or its owner signs out."""
+    return f"{_name(secure)}={token}; {_RULES}" + ("; Secure" if secure else "")
+
+
+def cleared_cookie(secure: bool) -> str:
+    """The header that removes it."""
+    return f"{_name(secure)}=; Max-Age=0; {_RULES}" + ("; Secure" if secure else "")
+
+
+def _name(secure: bool) -> str:
+    return SECURE_COOKIE if secure else COOKIE
+
+
+def _held(headers: Headers, secure: bool) -> list[str]:
+    """What the session cookies of a request hold."""
+    wanted = _name(secure)
+    return [value for name, value in _cookies(headers) if name == wanted]
+
+
+def _values(headers: Headers, wanted: bytes) -> list[bytes]:
+    return [value.strip() for name, value in headers if name == wanted]
+
+
+def _cookies(headers: Headers) -> Iterable[tuple[str, str]]:
+    for line in _values(headers, b"cookie"):
+        for pair in line.decode("latin-1").split(";"):
+            name, _, value = pair.partition("=")
+            yield name.strip(), value.strip()
+
 
 _NO_TOKEN: Final = (
     "this needs a token that is known, and neither revoked nor expired: send Authorization: Bearer sv_..., or sign in "

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, question_of, tracking_plan_for
-from sottovoce.collector.api.central import central_of
-from sottovoce.collector.api.notes import notes_of, people_note
+from sottovoce.collector.api.notes import central_of, notes_of, people_note
 from sottovoce.collector.api.parameters import read_parameters
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import DEFAULT_USERS, check_integer

@@ -7,7 +7,7 @@ from typing import Final
 
 from sottovoce.collector.api.asking import as_refusals
 from sottovoce.collector.api.drafting import make_draft
-from sottovoce.collector.api.own_relay import OWN_RELAY, is_own_relay
+from sottovoce.collector.api.publishing import OWN_RELAY, is_own_relay
 from sottovoce.collector.api.service import Service
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.paging import Page, check_page
 from sottovoce.collector.api.reading import aggregate_of, answerable_survey
 from sottovoce.collector.api.rendered import MOST_ROWS, TAG, check_rows, rendered, rendered_table, response_of
 from sottovoce.collector.api.searching import searched
@@ -28,7 +27,7 @@ from sottovoce.protocol.estimates import EstimateBody
 from sottovoce.protocol.reports import HandedIn
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import Response
-from sottovoce.service.http.route import route
+from sottovoce.service.http.route import Page, check_page, route
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.survey import Survey
 

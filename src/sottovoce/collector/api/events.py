@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
+from sottovoce.collector.api.admission import is_expired
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.surveys import rounds_of, status_of
 from sottovoce.collector.reading.streams import EVENT_STREAM, MOST_STREAMS, Stream, StreamPace, Streams
 from sottovoce.collector.store.records import TokenRecord
-from sottovoce.collector.tokens import is_expired
 from sottovoce.protocol.base import SurveyId
 from sottovoce.protocol.surveys import RoundStatus
 from sottovoce.service.http.route import route

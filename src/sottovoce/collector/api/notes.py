@@ -1,4 +1,4 @@
-"""What to know before publishing a survey: its cost for devices, people and analysts."""
+"""What to know before publishing a survey: its cost for devices, people and analysts, and its central guarantee."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Final
 import numpy as np
 
 from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_CAP
-from sottovoce.core.words import plural
+from sottovoce.core.words import both_guarantees, plural
 from sottovoce.planning.solve import fewest_users
+from sottovoce.protocol.surveys import CentralGuarantee
+from sottovoce.surveys.amplified import Amplified
 from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["notes_of", "people_note"]
+__all__ = ["central_body", "central_of", "notes_of", "people_note"]
+
 
 _LONG: Final = 1024
 """A report of more bytes is worth a word."""
@@ -61,3 +64,25 @@ def people_note(survey: Survey, *, tracked: bool = False) -> str:
     enough = fewest_users(lambda n: design.margin(n) <= useful, _MOST_PEOPLE)
     rounded = math.ceil(enough / (unit := 10 ** max(0, len(str(enough)) - 2))) * unit
     return f"about {rounded:,} {reports} give {told} (95 %)"
+
+
+def central_of(survey: Survey | Panel | Tracking) -> CentralGuarantee | None:
+    """The certificate of the batches that its relay forwards; None for a survey without a relay."""
+    if isinstance(survey, Panel) or survey.relay is None:
+        return None
+    return central_body(survey.amplified(), survey.relay.url)
+
+
+def central_body(found: Amplified, relay: str | None = None) -> CentralGuarantee:
+    """A certificate with its assumption and both guarantees in words."""
+    return CentralGuarantee(
+        local_epsilon=found.local_epsilon,
+        epsilon=found.epsilon,
+        lower=found.lower,
+        delta=found.delta,
+        least=found.n,
+        method=found.method,
+        assumption=found.assumption,
+        promise=both_guarantees(found.local_epsilon, found.epsilon, found.delta),
+        relay=relay,
+    )

@@ -11,9 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.pages.conditions import has_already, takes_gzip
-from sottovoce.collector.pages.embedding import ELEMENT, script_name
-from sottovoce.collector.pages.files import PAGES, File
+from sottovoce.collector.pages.files import ELEMENT, PAGES, File, script_name
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import Response
@@ -21,7 +19,43 @@ from sottovoce.service.http.route import route
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.panel import Panel
 
-__all__ = ["PAGE_HEADERS", "ROUTES"]
+__all__ = ["PAGE_HEADERS", "ROUTES", "has_already", "takes_gzip"]
+
+
+def takes_gzip(accept_encoding: str) -> bool:
+    """Whether an Accept-Encoding header allows gzip; a weight of 0 forbids it, and an unreadable one too.
+
+    Examples
+    --------
+    >>> takes_gzip("gzip, br"), takes_gzip("*;q=0.5"), takes_gzip("gzip;q=0, *"), takes_gzip("")
+    (True, True, False, False)
+    """
+    weights: dict[str, float] = {}
+    for part in accept_encoding.lower().split(","):
+        coding, *parameters = (word.strip() for word in part.split(";"))
+        weights.setdefault("gzip" if coding == "x-gzip" else coding, _weight(parameters))
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
+
+
+def _weight(parameters: list[str]) -> float:
+    if not parameters:
+        return 1.0
+    name, _, value = parameters[0].partition("=")
+    readable = name.strip() == "q" and value[:1] in ("0", "1") and value.replace(".", "", 1).isdecimal()
+    return float(value) if readable and value.isascii() else 0.0
+
+
+def has_already(if_none_match: str, etag: str) -> bool:
+    """Whether an If-None-Match header names this version; weak names count, as RFC 9110 says of GET.
+
+    Examples
+    --------
+    >>> has_already('W/"a", "b"', '"b"'), has_already('W/"a"', '"a"'), has_already("*", '"a"'), has_already("", '"a"')
+    (True, True, True, False)
+    """
+    named = [one.strip().removeprefix("W/") for one in if_none_match.split(",")]
+    return named == ["*"] or etag in named
+
 
 _POLICY: Final = "Content-Security-Policy"
 

@@ -1,19 +1,194 @@
-"""Planning a survey: its error, number of people or epsilon, with curves."""
+"""Planning a survey: its error, number of people or epsilon, with all designs and curves, as JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from sottovoce.collector.api.asking import (
+    as_refusals,
+    check_fields,
+    plan_for,
+    population_of,
+    question_of,
+    tracking_plan_for,
+)
 from sottovoce.collector.api.drafts import MAX_DRAFT_BYTES
-from sottovoce.collector.api.planning import make_plan
+from sottovoce.collector.api.notes import central_body, notes_of
 from sottovoce.collector.api.service import Service
-from sottovoce.protocol.drafts import Planned, PlanRequest
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.words import plural
+from sottovoce.mechanisms.binary import Binary
+from sottovoce.planning import curves
+from sottovoce.planning.panel import plan_panel
+from sottovoce.planning.plan import Plan
+from sottovoce.protocol.drafts import (
+    EveryPeriodCost,
+    Planned,
+    PlannedCurve,
+    PlannedCurves,
+    PlannedOption,
+    PlannedRecall,
+    PlannedTracking,
+    PlanRequest,
+    RecallByLength,
+)
+from sottovoce.protocol.estimates import ErrorBound
 from sottovoce.service.http.route import route
+from sottovoce.surveys.panel import Panel
+from sottovoce.theory.adaptive_bounds import adaptive_bound, predicted_worst_error
 
-__all__ = ["ROUTES"]
+__all__ = ["ROUTES", "make_plan"]
+
+
+_PANEL: Final = {one.name: one for one in Panel.parameters if not one.group}
+"""What a panel's error depends on; whose records it asks about plays no part."""
+
+_WORST: Final = "errors are for the population for which they are largest; give the population to have its own"
+
+_BOUND: Final = "its errors are upper bounds: they may turn out smaller"
+
+_LARGEST: Final = "the error is the largest over all rounds, however questions are chosen"
+
+
+def make_plan(asked: PlanRequest) -> Planned:
+    """The plan, or a refusal that names the field, what is allowed, and what to do."""
+    with as_refusals():
+        return _panel(asked) if asked.kind == Panel.kind else _question(asked)
+
+
+def _question(asked: PlanRequest) -> Planned:
+    if asked.error is not None:
+        raise SurveyError("error is for panels; give margin or l2 here").at("error")
+    question = question_of(asked)
+    people = population_of(question, asked)
+    aim = {"users": asked.users, "margin": asked.margin, "l2": asked.l2, "population": people}
+    aim |= {"share": asked.share, "probability": asked.probability}
+    aim |= {"central_epsilon": asked.central_epsilon, "least": asked.least}
+    if asked.periods is None and asked.renews is None:
+        if asked.change is not None:
+            raise SurveyError("change is between two periods: give periods or renews too, or a margin").at("change")
+        return _planned(plan_for(question, asked, **aim))
+    repeats = {"periods": asked.periods, "renews": asked.renews, "change": asked.change}
+    found = tracking_plan_for(question, asked, **aim, **repeats)
+    told = found.to_dict()
+    extra = {name: told[name] for name in PlannedTracking.__struct_fields__}
+    tracking = PlannedTracking(**extra | {"every_period": EveryPeriodCost(**told["every_period"])})
+    return _planned(found.period, found.users, found.window, tracking)
+
+
+def _planned(
+    found: Plan, users: int | None = None, periods: int = 1, tracking: PlannedTracking | None = None
+) -> Planned:
+    """The plan of a survey, or of one period of so many with the people of all."""
+    told = found.to_dict()
+    survey = found.survey()
+    by_users, by_epsilon = curves.curve_by_users(found), curves.curve_by_epsilon(found)
+    central = found.central
+    told |= {
+        "central": None if central is None else central_body(central.certificate),
+        "users": users or found.users,
+        "bound": ErrorBound(**told["bound"]),
+        "options": [PlannedOption(**option) for option in told["options"]],
+        "recall": None if told["recall"] is None else _recall(told["recall"]),
+        "curves": PlannedCurves(users=_curve(by_users, periods), epsilon=_curve(by_epsilon)),
+    }
+    limits = [] if central is None or not central.limit_note else [central.limit_note]
+    notes = [_WORST] * (found.population is None) + [_BOUND] * (found.best.status == "bound")
+    notes += [*limits, *notes_of(survey)]
+    told["survey"] = survey.id if tracking is None else None
+    return Planned(**told, notes=notes, rounds=None, radius=None, error=None, tracking=tracking)
+
+
+def _recall(told: dict[str, Any]) -> PlannedRecall:
+    return PlannedRecall(**told | {"lengths": [RecallByLength(**one) for one in told["lengths"]]})
+
+
+def _curve(found: curves.ErrorCurve, periods: int = 1) -> PlannedCurve:
+    """People are those of all periods."""
+    return PlannedCurve([periods * x for x in found.x], {name: list(errors) for name, errors in found.lines.items()})
+
+
+def _panel(asked: PlanRequest) -> Planned:
+    check_fields(asked, ("epsilon", "users", "error"))
+    found = plan_panel(users=asked.users, epsilon=asked.epsilon, error=asked.error, **_rounds_and_radius(asked))
+    line, rounds, radius = found.line, found.rounds, found.radius
+    mechanism = Binary(1, radius, found.epsilon, 0.0)
+    option = PlannedOption(
+        name=mechanism.name,
+        strategy=None,
+        mechanism=mechanism.name,
+        fits=True,
+        reason="",
+        epsilon=found.epsilon,
+        users=found.users,
+        margin=None,
+        l2=None,
+        l2_raw=None,
+        status="bound",
+        bound=line.bound,
+        bound_statement=found.statement,
+        report_bytes=mechanism.report_bytes,
+        fetched_bytes=0,
+    )
+    return Planned(
+        question=Panel.kind,
+        answers=None,
+        unit="",
+        epsilon=found.epsilon,
+        delta=0.0,
+        central=None,
+        users=found.users,
+        solved_for=found.solved_for,
+        criterion=None,
+        target=asked.error,
+        population="worst case",
+        margin=None,
+        l2=None,
+        bound=None,
+        strategy=None,
+        mechanism=mechanism.name,
+        reason=(
+            f"Everybody answers one of {plural(rounds, 'round')} with one bit; the largest error over all of them "
+            f"stays below {line.bound:.3g}, and is about {line.predicted:.3g}: {found.statement}"
+        ),
+        recall=None,
+        options=[option],
+        curves=_panel_curves(rounds, radius, found.epsilon, found.users),
+        survey=None,
+        notes=[_LARGEST],
+        rounds=rounds,
+        radius=radius,
+        error=found.error,
+        tracking=None,
+    )
+
+
+def _rounds_and_radius(asked: PlanRequest) -> dict[str, Any]:
+    given = {name: value for name, value in asked.parameters.items() if value is not None}
+    extra = next((name for name in given if name not in _PANEL), None)
+    if extra is not None:
+        message = f"{extra} plays no part in how well a panel answers; it takes {', '.join(_PANEL)}"
+        raise SurveyError(message).at(extra)
+    return {name: _PANEL[name].check(value) for name, value in given.items()}
+
+
+def _panel_curves(rounds: int, radius: float, epsilon: float, users: int) -> PlannedCurves:
+    """What the largest error stays below, and what it comes to."""
+    people, grid = curves.user_grid(users), curves.epsilon_grid(epsilon)
+    lines: dict[str, Callable[[float, int], float]] = {
+        "bound": lambda e, n: adaptive_bound(rounds, radius, e, n).value,
+        "expected": lambda e, n: predicted_worst_error(rounds, radius, e, n),
+    }
+    return PlannedCurves(
+        users=PlannedCurve(
+            [float(n) for n in people], {name: [at(epsilon, n) for n in people] for name, at in lines.items()}
+        ),
+        epsilon=PlannedCurve(grid, {name: [at(e, users) for e in grid] for name, at in lines.items()}),
+    )
 
 
 @route(
@@ -28,10 +203,10 @@ __all__ = ["ROUTES"]
 )
 async def plan_survey(service: Service, body: PlanRequest) -> Planned:
     """Work out the third of epsilon, people and error for a survey; nothing is stored."""
-    return await service.compute(_planned, service, body)
+    return await service.compute(_plan_at_hand, service, body)
 
 
-def _planned(service: Service, asked: PlanRequest) -> Planned:
+def _plan_at_hand(service: Service, asked: PlanRequest) -> Planned:
     name = sha256(msgspec.json.encode(asked)).digest()
     return service.plans.get(name) or service.plans.put(name, make_plan(asked))
 

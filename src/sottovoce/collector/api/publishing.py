@@ -1,20 +1,22 @@
-"""Publishing a survey and opening a round: read strictly, sign, store. Published surveys never change."""
+"""Publishing a survey and opening a round: read strictly, sign, store. Published surveys never change.
+
+A relay at the collector's own address separates nothing; devices refuse such a survey, so it is never published.
+"""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
 from typing import Final
+from urllib.parse import urlsplit
 
 import rfc8785
 
 from sottovoce.adaptive.rounds import n_choices
-from sottovoce.collector.api.own_relay import OWN_RELAY, is_own_relay
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.running.keeper import moment_of
-from sottovoce.collector.signed import signed_record
 from sottovoce.collector.store.records import SurveyRecord
-from sottovoce.collector.stored import PublishedSurvey
+from sottovoce.collector.surveys.keeper import moment_of
+from sottovoce.collector.surveys.published import PublishedSurvey, signed_record
 from sottovoce.core.errors import MismatchError, SurveyError
 from sottovoce.core.limits import MAX_CELLS
 from sottovoce.formats.sharded import in_parts
@@ -25,10 +27,37 @@ from sottovoce.service.http.response import Response, json_response
 from sottovoce.service.http.route import route
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.statement import parse_json
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["MAX_PUBLICATION_BYTES", "ROUTES"]
+__all__ = ["MAX_PUBLICATION_BYTES", "OWN_RELAY", "ROUTES", "is_own_relay"]
+
+
+OWN_RELAY: Final = (
+    "the relay is at the collector's own address, and so separates nothing: devices refuse such a survey; name a relay "
+    "that somebody else runs, at another address"
+)
+
+_DEFAULT_PORTS: Final = {"https": 443, "http": 80}
+
+
+def is_own_relay(relay: Relay | None, request: Request) -> bool:
+    """Whether the relay has the host and port at which the collector was asked, or that it tells people."""
+    if relay is None:
+        return False
+    scheme = urlsplit(relay.url).scheme
+    asked = f"{scheme}://{request.header(b'host') or ''}"
+    return _place(relay.url, scheme) in {_place(url, scheme) for url in (asked, request.service.settings.public_url)}
+
+
+def _place(url: str, scheme: str) -> tuple[str | None, int | None]:
+    try:
+        parts = urlsplit(url)
+        return parts.hostname, parts.port or _DEFAULT_PORTS.get(parts.scheme or scheme)
+    except ValueError:  # a Host header may be anything
+        return None, None
+
 
 MAX_PUBLICATION_BYTES: Final = 2**27
 """Longest body of an analyst, whose attachments may be long; devices' bodies have a limit of their own."""

@@ -13,8 +13,8 @@ from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, ta
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import JSON, Response
+from sottovoce.service.http.slow_work import SlowWork
 from sottovoce.service.refusal import Refusal
-from sottovoce.service.running.slow_work import SlowWork
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["MOST_ROWS", "TAG", "Rendered", "at_hand", "check_rows", "rendered", "rendered_from", "rendered_table"]

@@ -7,25 +7,22 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar, final
 
-from sottovoce.collector.api.admission import no_token, presented_token, require
-from sottovoce.collector.epoch import epoch_of
+from sottovoce.collector.api.admission import check_token, no_token, presented_token, require
 from sottovoce.collector.intake.checking import Intake
+from sottovoce.collector.intake.survey_cache import LruCache, SurveyCache
+from sottovoce.collector.metrics import Metrics, TimedStore
 from sottovoce.collector.pages.files import load_files
-from sottovoce.collector.reading.cache import LruCache, SurveyCache
 from sottovoce.collector.reading.streams import Streams
-from sottovoce.collector.reading.survey_list import SurveyList
-from sottovoce.collector.running.clock_guard import ClockGuard
-from sottovoce.collector.running.keeper import PeriodKeeper, clock_refusal
-from sottovoce.collector.running.metrics import Metrics, TimedStore
-from sottovoce.collector.running.settings import Settings
-from sottovoce.collector.running.store_clock import StoreClock
 from sottovoce.collector.sealing.keys import SealingKeys
 from sottovoce.collector.sealing.opening import Opening
+from sottovoce.collector.settings import Settings
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.records import SurveyRecord, TokenRecord
-from sottovoce.collector.stored import PublishedSurvey
-from sottovoce.collector.survey_log import SurveyLog
-from sottovoce.collector.tokens import check_token
+from sottovoce.collector.store.records import SurveyRecord, TokenRecord, epoch_of
+from sottovoce.collector.surveys.clock import ClockGuard, StoreClock
+from sottovoce.collector.surveys.keeper import PeriodKeeper, clock_refusal
+from sottovoce.collector.surveys.listing import SurveyList
+from sottovoce.collector.surveys.log import SurveyLog
+from sottovoce.collector.surveys.published import PublishedSurvey
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.estimates.estimate import Estimate
@@ -33,8 +30,8 @@ from sottovoce.protocol.drafts import Planned
 from sottovoce.protocol.surveys import CentralGuarantee, Envelope
 from sottovoce.service.http.application import Elsewhere
 from sottovoce.service.http.request import Deadlines, Request
+from sottovoce.service.http.slow_work import SlowWork
 from sottovoce.service.refusal import Refusal
-from sottovoce.service.running.slow_work import SlowWork
 from sottovoce.service.running.throttle import Throttle
 from sottovoce.service.running.watch import Watch
 from sottovoce.service.storage.committer import Committer

@@ -1,30 +1,57 @@
-"""Analysts and a published survey: its status, its rounds, sealing and deleting it."""
+"""Analysts and a published survey: status, rounds, periods, segments, how to embed it, sealing and deleting it."""
 
 from __future__ import annotations
 
 import logging
+import re
 import time
 from contextlib import suppress
-from typing import Final
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import numpy as np
+from msgspec import Meta
 
 from sottovoce.collector.api.admission import require
-from sottovoce.collector.api.central import central_of
+from sottovoce.collector.api.notes import central_of
 from sottovoce.collector.api.service import Service
+from sottovoce.collector.pages.files import ELEMENT, script_name, snippet_of
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.records import TokenRecord
-from sottovoce.collector.stored import PublishedSurvey
+from sottovoce.collector.store.records import RoundStanding, TokenRecord
+from sottovoce.collector.surveys.keeper import begun, moment_of
+from sottovoce.collector.surveys.published import PublishedSurvey
 from sottovoce.core.errors import StoreError
-from sottovoce.protocol.base import SurveyId
-from sottovoce.protocol.surveys import CentralGuarantee, Rounds, RoundStatus, StateBody, Status
-from sottovoce.service.http.route import route
+from sottovoce.core.integrity import integrity_of
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
+from sottovoce.protocol.base import SegmentNumber, SurveyId
+from sottovoce.protocol.surveys import (
+    CentralGuarantee,
+    Embedding,
+    PeriodAhead,
+    PeriodList,
+    PeriodStatus,
+    Rounds,
+    RoundStatus,
+    SegmentEntry,
+    Segments,
+    StateBody,
+    Status,
+    TimeAnswer,
+)
+from sottovoce.service.http.response import Response
+from sottovoce.service.http.route import Page, check_page, route
+from sottovoce.service.refusal import Refusal
+from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["ROUTES", "rounds_of", "status_of"]
+__all__ = ["EPOCH_HEADER", "PAGE_PERIODS", "ROUTES", "rounds_of", "status_of"]
+
 
 _FULL: Final = {507: "the disk is full; nothing was changed"}
 
 _TRIES: Final = 50
+
 _PAUSE: Final = 0.05
 """Seconds between two tries; all of them take far less than a request may."""
 
@@ -157,4 +184,158 @@ def _forget(store: Store) -> None:
     )
 
 
-ROUTES: Final = (get_status, list_rounds, seal_survey, delete_survey)
+PAGE_PERIODS: Final = 1000
+"""Periods on a page."""
+
+
+@route("GET", "/v1/time", for_devices=True, at_intake=True)
+async def get_time(service: Service) -> TimeAnswer:
+    """The time by which periods begin and close: the database's."""
+    return TimeAnswer(_written(moment_of(service.clock())))
+
+
+@route(
+    "GET",
+    "/v1/surveys/{survey_id}/periods",
+    scopes=("read",),
+    errors={404: "there is no such survey, or its periods end before that page", 409: "the survey has no calendar"},
+)
+async def list_periods(service: Service, survey_id: SurveyId, page: Page = 1) -> PeriodList:
+    """The periods of a tracking survey that have begun, first to last, on pages of a thousand; and the next one."""
+    return await service.wait_for_store(_periods, service, survey_id, page)
+
+
+def _periods(service: Service, survey_id: str, page: int) -> PeriodList:
+    record = service.record(survey_id)
+    tracking = service.tracking(record)
+    standing = service.store.standing_rounds(record.id)
+    pages = check_page(page, len(standing), PAGE_PERIODS)
+    now = moment_of(service.clock())
+    return PeriodList(
+        now=_written(now),
+        promise=tracking.promise,
+        periods=[_status(tracking.calendar, one) for one in standing[(page - 1) * PAGE_PERIODS :][:PAGE_PERIODS]],
+        next=_ahead(tracking, now) if record.state == "open" else None,
+        total=tracking.calendar.periods,
+        page=page,
+        pages=pages,
+    )
+
+
+def _status(calendar: Calendar, one: RoundStanding) -> PeriodStatus:
+    return PeriodStatus(
+        number=one.round,
+        id=one.id,
+        **_times(Period(calendar, one.round)),
+        state=one.state,
+        n_reports=one.counted,
+        waiting=one.waiting,
+    )
+
+
+def _ahead(tracking: Tracking, now: datetime) -> PeriodAhead | None:
+    number, last = begun(tracking.calendar, now) + 1, tracking.calendar.periods
+    if last is not None and number > last:
+        return None
+    survey = tracking.period(number)
+    return PeriodAhead(number=number, id=survey.id, **_times(Period(tracking.calendar, number)))
+
+
+def _times(period: Period) -> dict[str, str]:
+    written = {name: _written(getattr(period, name)) for name in ("start", "end", "closes")}
+    return {"label": period.label, "starts": written["start"], "ends": written["end"], "closes": written["closes"]}
+
+
+def _written(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+EPOCH_HEADER: Final = "Sottovoce-Epoch"
+
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+@route("GET", "/v1/surveys/{survey_id}/segments", scopes=("admin",))
+async def list_segments(service: Service, survey_id: SurveyId) -> Segments:
+    """The segments of a survey's counted reports."""
+    return await service.wait_for_store(_segments, service, survey_id)
+
+
+@route(
+    "GET",
+    "/v1/surveys/{survey_id}/segments/{segment_number}",
+    scopes=("admin",),
+    responses={200: BATCH_MEDIA_TYPE},
+    errors={404: "there is no such survey or segment", 409: "the survey is adaptive: its rounds have reports"},
+    headers={EPOCH_HEADER: "the coarse time in which the segment's reports came"},
+)
+async def get_segment(service: Service, survey_id: SurveyId, segment_number: SegmentNumber) -> Response:
+    """The reports of a segment, as one batch."""
+    body, epoch = await service.compute(_segment, service, survey_id, segment_number)
+    return Response(body, BATCH_MEDIA_TYPE, headers={EPOCH_HEADER: str(epoch)})
+
+
+def _segments(service: Service, survey_id: str) -> Segments:
+    record = service.record(survey_id)
+    return Segments([SegmentEntry(one.number, one.epoch, one.n) for one in service.store.segments(record.id)])
+
+
+def _segment(service: Service, survey_id: str, text: str) -> tuple[bytes, int]:
+    record = service.record(survey_id)
+    survey = service.answerable(record)
+    number = int(text) if _NUMBER.fullmatch(text) else -1
+    segment = next(iter(service.store.read_segments(record.id, number - 1)), None) if number >= 0 else None
+    if segment is None or segment.info.number != number:
+        raise Refusal(
+            404,
+            "unknown_segment",
+            f"survey {record.id[:12]} has no such segment, or it has been merged with others; list them again",
+        )
+    n, tag = segment.info.n, np.frombuffer(survey.tag, dtype=np.uint8)
+    width = survey.mechanism.report_bytes
+    rows = np.concatenate(
+        (
+            np.frombuffer(segment.ids, dtype=np.uint8).reshape(n, REPORT_ID_BYTES),
+            np.broadcast_to(tag, (n, len(tag))),
+            np.frombuffer(segment.payloads, dtype=np.uint8).reshape(n, width),
+        ),
+        axis=1,
+    )
+    return encode_batch(record.id, ()) + rows.tobytes(), segment.info.epoch
+
+
+Address = Annotated[
+    str,
+    Meta(
+        max_length=300,
+        pattern=r"^https?://[A-Za-z0-9._~:/\[\]-]+$",
+        description="where browsers reach the collector; the setting public_url, if that is set, counts instead",
+    ),
+]
+
+
+@route("GET", "/v1/surveys/{survey_id}/embedding", scopes=("read",))
+async def get_embedding(service: Service, survey_id: SurveyId, address: Address) -> Embedding:
+    """The lines that show a survey in another page, with the hash that its script must have."""
+    record = await service.wait_for_store(service.record, survey_id)
+    script = service.files[ELEMENT].plain.body
+    return Embedding(
+        snippet=snippet_of(service.settings.public_url or address.rstrip("/"), script, record.id, service.public),
+        script=f"/embed/{script_name(script)}",
+        integrity=integrity_of(script),
+        bytes=len(script),
+        allow_origins=list(service.settings.allow_origins),
+    )
+
+
+ROUTES: Final = (
+    get_status,
+    list_rounds,
+    seal_survey,
+    delete_survey,
+    get_time,
+    list_periods,
+    list_segments,
+    get_segment,
+    get_embedding,
+)

@@ -26,7 +26,7 @@ from sottovoce.collector.counting.seen import SeenIds
 from sottovoce.collector.counting.survey_troubles import SurveyTroubles
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import Checkpoint, Lease, NewSegment, Segment, SegmentInfo, Waiting
-from sottovoce.collector.stored import answerable_of
+from sottovoce.collector.surveys.published import answerable_of
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.formats.report_ids import id_order, id_rows

@@ -3,26 +3,249 @@
 Up to a million ids are in memory. Beyond, they go to disk by the million, in sorted runs that are merged eight at a
 time: memory then keeps 2 bytes an id, and 4 for the moment in which the longest runs are merged; the disk 16 bytes an
 id, and as much again of what is being merged, 2 GiB at most. A hundred million reports take 200 MB of memory.
+
+Before each long run stands a Bloom filter of 16 bits an id, wrong for about one new id in 200, whose bits for one id
+lie in one 64-bit word: looking an id up reads one place of memory. Ids are hashed by secret numbers, so that nobody can
+choose ids that fill it up. Runs on disk are files without a name, which are gone with the process, however that ends.
 """
 
 from __future__ import annotations
 
 import errno
+import secrets
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.collector.counting.seen_filter import IdHash
-from sottovoce.collector.counting.seen_memory import MemoryIds
-from sottovoce.collector.counting.seen_runs import DiskRun, merged_pieces
 from sottovoce.core.errors import StoreError, StoreFullError
-from sottovoce.formats.report_ids import IdRun, Ids, first_of_kind, ordered_ids
+from sottovoce.formats import id_blocks
+from sottovoce.formats.id_blocks import IdBlocks, write_ids
+from sottovoce.formats.report_ids import IdRun, Ids, Words, find_ids, first_of_kind, merge_runs, ordered_ids
 from sottovoce.formats.wire import REPORT_ID_BYTES
 
-__all__ = ["SeenIds"]
+__all__ = ["DiskRun", "IdHash", "IdMarks", "MemoryIds", "SeenIds", "WordFilter", "merged_pieces"]
+
+
+_IDS_A_WORD: Final = 4
+"""64 bits for as many ids."""
+
+_BITS: Final = 4
+"""Set for one id; each is told by six bits of its hash."""
+
+
+class IdMarks(NamedTuple):
+    """What the filters of all runs have to know of some ids."""
+
+    point: Words
+    """Where in a filter, as a fraction of 2^32."""
+    mask: Words
+    """Which bits of the word there."""
+
+
+@final
+class IdHash:
+    """A keyed hash of ids. Both words are mixed in, so that ids which differ in any few bits have unlike marks."""
+
+    def __init__(self) -> None:
+        self._keys = tuple(np.uint64(secrets.randbits(64) | 1) for _ in range(4))
+
+    def marks(self, ids: IdRun) -> IdMarks:
+        """Where the ids stand in every filter."""
+        first, second, third, fourth = self._keys
+        # A product carries bits upwards only: its upper half is folded onto the lower one each time.
+        mixed = _folded(ids.high * first) + ids.low
+        for factor in (second, third, fourth):
+            mixed = _folded(mixed) * factor
+        mixed = _folded(mixed)
+        mask = np.zeros_like(mixed)
+        for place in range(0, 6 * _BITS, 6):
+            mask |= np.uint64(1) << (mixed >> np.uint64(place) & np.uint64(63))
+        return IdMarks(mixed >> np.uint64(32), mask)
+
+
+def _folded(words: Words) -> Words:
+    return words ^ (words >> np.uint64(32))
+
+
+@final
+class WordFilter:
+    """A filter for up to `ids` ids."""
+
+    def __init__(self, ids: int) -> None:
+        self._words = np.zeros(ids // _IDS_A_WORD + 1, dtype=np.uint64)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory it takes."""
+        return self._words.nbytes
+
+    def add(self, marks: IdMarks) -> None:
+        """Know these from now on."""
+        at, mask = self._at(marks), marks.mask
+        while len(at):
+            # Of ids that share a word one is written here, and the others in the next turns; NumPy's own way to do
+            # this, `bitwise_or.at`, takes several times as long.
+            self._words[at] |= mask
+            lost = np.flatnonzero(self._words[at] & mask != mask)
+            at, mask = at[lost], mask[lost]
+
+    def may_hold(self, marks: IdMarks) -> NDArray[np.bool_]:
+        """False only for ids that were never added."""
+        found: NDArray[np.bool_] = self._words[self._at(marks)] & marks.mask == marks.mask
+        return found
+
+    def _at(self, marks: IdMarks) -> NDArray[np.int64]:
+        at = marks.point * np.uint64(len(self._words))
+        at >>= np.uint64(32)
+        return at.view(np.int64)
+
+
+@final
+class DiskRun:
+    """Distinct ids in increasing order, in a file.
+
+    Parameters
+    ----------
+    folder
+        Where the file takes its room; the system's folder for temporary files if None.
+    n
+        How many ids there are.
+    hashed
+        For the filter.
+    pieces
+        The ids, a stretch at a time. When they cannot be written, the room is given back and `OSError` raised.
+    """
+
+    def __init__(self, folder: Path | None, n: int, hashed: IdHash, pieces: Iterable[IdRun]) -> None:
+        file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - open as long as the run is
+        close = weakref.finalize(self, file.close)
+        self._filter = WordFilter(n)
+        try:
+            self._written = write_ids(file, self._marked(hashed, pieces))
+        except BaseException:
+            close()
+            raise
+        self.ids = IdBlocks(file, self._written)
+
+    def _marked(self, hashed: IdHash, pieces: Iterable[IdRun]) -> Iterator[IdRun]:
+        for piece in pieces:
+            yield piece
+            self._filter.add(hashed.marks(piece))
+
+    def __len__(self) -> int:
+        return self._written.n
+
+    @property
+    def nbytes(self) -> int:
+        """Memory it takes."""
+        return self._filter.nbytes + self._written.fences.high.nbytes + self._written.fences.low.nbytes
+
+    def doubtful(self, marks: IdMarks) -> NDArray[np.bool_]:
+        """Which ids of these marks may be in the run: all that are, and a few others."""
+        return self._filter.may_hold(marks)
+
+    def holds(self, ids: IdRun) -> NDArray[np.bool_]:
+        """Which of these ordered ids are in the run."""
+        return self.ids.holds(ids)
+
+
+def merged_pieces(runs: Sequence[DiskRun]) -> Iterator[IdRun]:
+    """The ids of all runs, which share none, in order, a stretch at a time."""
+    return id_blocks.merged_pieces(run.ids for run in runs)
+
+
+_FAN_IN: Final = 8
+"""How many runs of about one size are merged."""
+
+_BITS_AN_ID: Final = 16
+"""Of the filter, at least: one in as many new ids is looked for in vain."""
+
+
+@final
+class _BitFilter:
+    """Says of an id that it is new, or that it may not be. Hashed by secret numbers, so that nobody can fill it up."""
+
+    def __init__(self, ids: int, runs: list[IdRun]) -> None:
+        self._log_bits = max(9, (_BITS_AN_ID * ids - 1).bit_length())
+        self.bits = np.zeros(1 << (self._log_bits - 3), dtype=np.uint8)
+        self._first, self._second = (np.uint64(secrets.randbits(64) | 1) for _ in range(2))
+        for run in runs:
+            self.add(run)
+
+    @property
+    def ids(self) -> int:
+        """How many it is made for."""
+        return (1 << self._log_bits) // _BITS_AN_ID
+
+    def add(self, ids: IdRun) -> None:
+        at = self._at(ids)
+        np.bitwise_or.at(self.bits, at >> np.uint64(3), _bit(at))
+
+    def may_hold(self, ids: IdRun) -> NDArray[np.bool_]:
+        at = self._at(ids)
+        found: NDArray[np.bool_] = self.bits[at >> np.uint64(3)] & _bit(at) != 0
+        return found
+
+    def _at(self, ids: IdRun) -> Words:
+        at: Words = ids.high * self._first + ids.low * self._second
+        at >>= np.uint64(64 - self._log_bits)
+        return at
+
+
+def _bit(at: Words) -> NDArray[np.uint8]:
+    return np.left_shift(np.uint8(1), (at & np.uint64(7)).astype(np.uint8))
+
+
+@final
+class MemoryIds:
+    """A set of ids in memory."""
+
+    def __init__(self) -> None:
+        self._runs: list[IdRun] = []
+        self._filter = _BitFilter(0, [])
+
+    def __len__(self) -> int:
+        return sum(len(run.high) for run in self._runs)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory the ids take."""
+        return 2 * 8 * len(self) + self._filter.bits.nbytes
+
+    def doubtful(self, ids: IdRun) -> NDArray[np.bool_]:
+        """Which of them may be in the set: all that are, and a few others."""
+        return self._filter.may_hold(ids)
+
+    def holds(self, ids: IdRun) -> NDArray[np.bool_]:
+        """Which of them are in the set."""
+        held = np.zeros(len(ids.high), dtype=bool)
+        for run in self._runs:
+            held |= find_ids(run, ids)[1]
+        return held
+
+    def add(self, run: IdRun) -> None:
+        """Put these into the set. They must be in order, and none of them in the set."""
+        self._runs.append(run)
+        if len(self) > self._filter.ids:
+            self._filter = _BitFilter(len(self), self._runs)
+        else:
+            self._filter.add(run)
+        while len(self._runs) >= _FAN_IN:
+            last = self._runs[-_FAN_IN:]
+            if len(last[0].high) >= _FAN_IN * len(last[-1].high):
+                return
+            self._runs[-_FAN_IN:] = [merge_runs(last)]
+
+    def in_order(self) -> IdRun:
+        """All of them as one run; there must be some."""
+        return merge_runs(self._runs)
+
 
 _PATIENCE: Final = 4
 """Times as many may be in memory while the disk takes none: counting goes on, and is what makes room on a full disk."""

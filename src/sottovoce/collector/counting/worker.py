@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Final, Protocol, final
 
-from sottovoce.collector.store_settings import StoreSettings
+from sottovoce.collector.store.base import StoreSettings
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.service.running.outage import Outage, pause_after
 
@@ -151,8 +151,8 @@ def run_worker(settings: WorkerSettings, stop: StopSign | None = None, holder: s
 def _count(settings: WorkerSettings, holder: str, bell: _Bell, outage: Outage) -> None:
     """Open the store and count in it until it is time to stop, or the store fails."""
     from sottovoce.collector.counting.aggregator import Aggregator
-    from sottovoce.collector.epoch import epoch_of
     from sottovoce.collector.store import open_as_set
+    from sottovoce.collector.store.records import epoch_of
 
     store = open_as_set(settings)
     aggregator = Aggregator(
@@ -200,8 +200,8 @@ def _moving(settings: WorkerSettings, store: Store, holder: str) -> contextlib.A
     """Segments move to object storage meanwhile, if there is one."""
     if store.objects is None:
         return contextlib.nullcontext()
-    from sottovoce.collector.epoch import epoch_of
-    from sottovoce.collector.objects.moving import SegmentMover, moving
+    from sottovoce.collector.counting.moving import SegmentMover, moving
+    from sottovoce.collector.store.records import epoch_of
 
     return moving(
         SegmentMover(

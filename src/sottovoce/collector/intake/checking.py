@@ -13,11 +13,16 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.collector.epoch import epoch_of
-from sottovoce.collector.intake.json_reports import FieldCode, JsonBodyError, parse_reports, read_report
-from sottovoce.collector.intake.report_checker import TAG_END, ReportChecker
-from sottovoce.collector.reading.cache import CachedSurvey, SurveyCache
-from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.collector.intake.report_checker import (
+    TAG_END,
+    FieldCode,
+    JsonBodyError,
+    ReportChecker,
+    parse_reports,
+    read_report,
+)
+from sottovoce.collector.intake.survey_cache import CachedSurvey, SurveyCache
+from sottovoce.collector.store.records import SurveyRecord, epoch_of
 from sottovoce.core.errors import MismatchError, ReportError
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_rows
 from sottovoce.protocol.errors import RefusedReport

@@ -1,23 +1,139 @@
-"""Whether bytes are a report of a survey: everything that is computed once per survey."""
+"""Whether bytes or JSON are a report of a survey: strict, with everything that is computed once per survey."""
 
 from __future__ import annotations
 
+import re
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator
 from math import inf
-from typing import Final, final
+from typing import Final, Literal, TypeAlias, final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.collector.intake.json_reports import base64url_letters
-from sottovoce.core.errors import ReportError
+from sottovoce.core.errors import ReportError, SurveyError
 from sottovoce.formats.wire import REPORT_ID_BYTES, encode_batch
 from sottovoce.mechanisms.codecs import Codec
 from sottovoce.protocol.errors import RefusedReport
-from sottovoce.surveys.statement import TAG_BYTES
+from sottovoce.service.http.validation import find_fault
+from sottovoce.surveys.statement import TAG_BYTES, parse_json
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["TAG_END", "ReportChecker"]
+__all__ = [
+    "TAG_END",
+    "FieldCode",
+    "JsonBodyError",
+    "JsonReport",
+    "ReportChecker",
+    "base64url_letters",
+    "parse_reports",
+    "read_report",
+]
+
+
+FieldCode: TypeAlias = Literal["bad_id", "bad_encoding", "wrong_length"]
+"""Why the fields of one report cannot be read."""
+
+_BASE64URL: Final = re.compile(r"[0-9A-Za-z_-]*")
+
+_TO_BASE64: Final = bytes.maketrans(b"-_+/=", b"+/...")
+"""From base64url to what the library reads, and from what is no base64url to what is neither."""
+
+_SHAPES: Final = (
+    'one report is {"id": <32 hexadecimal digits>, "report": <base64url>}, many are {"reports": [<such objects>]}, '
+    "with no other field and none twice"
+)
+
+_ID: Final = f"an id is {2 * REPORT_ID_BYTES} hexadecimal digits in lower case"
+
+_REPORT: Final = (
+    "a report is written in base64url (letters, digits, - and _) without padding, its unused last bits zero"
+)
+
+
+class JsonBodyError(ReportError):
+    """A body that is not the JSON that is taken; the message quotes nothing of it."""
+
+    def __init__(self, place: str = "") -> None:
+        super().__init__(f"the body is not the JSON that is taken{place}: {_SHAPES}")
+
+
+class JsonReport(msgspec.Struct, forbid_unknown_fields=True):
+    """One report as it was sent."""
+
+    id: str
+    report: str
+
+
+class _Body(msgspec.Struct, forbid_unknown_fields=True):
+    id: str | msgspec.UnsetType = msgspec.UNSET
+    report: str | msgspec.UnsetType = msgspec.UNSET
+    reports: list[JsonReport] | msgspec.UnsetType = msgspec.UNSET
+
+
+_decode: Final = msgspec.json.Decoder(_Body).decode
+
+_decode_loosely: Final = msgspec.json.Decoder().decode
+
+
+def parse_reports(body: bytes) -> tuple[list[JsonReport], bool]:
+    """The reports of a body, and whether it is the form of one alone; or `JsonBodyError`."""
+    try:
+        try:
+            found = _decode(body)
+        except msgspec.ValidationError:
+            fault = find_fault(_decode_loosely(body), _Body)
+            raise JsonBodyError(f", at {fault.place}" if fault and fault.place else "") from None
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise JsonBodyError from None
+    if isinstance(found.id, str) and isinstance(found.report, str) and found.reports is msgspec.UNSET:
+        _refuse_doubles(body, 8)
+        return [JsonReport(found.id, found.report)], True
+    if found.id is not msgspec.UNSET or found.report is not msgspec.UNSET or found.reports is msgspec.UNSET:
+        raise JsonBodyError
+    _refuse_doubles(body, 2 + 8 * len(found.reports))
+    return found.reports, False
+
+
+def _refuse_doubles(body: bytes, quotes: int) -> None:
+    """Refuse a name that stands twice in one object, of which the decoder keeps the last.
+
+    Every name and every value is a string, so that without doubles there are so many quotation marks and no more,
+    unless a value holds one. Only then a slower parser has to look.
+    """
+    if body.count(b'"') != quotes:
+        try:
+            parse_json(body)
+        except SurveyError:
+            raise JsonBodyError from None
+
+
+def base64url_letters(length: int) -> int:
+    """How many letters so many bytes take, without padding."""
+    return -(-4 * length // 3)
+
+
+def read_report(sent: JsonReport, letters: int) -> bytes | tuple[FieldCode, str]:
+    """The bytes of id and report, which must have so many letters; or a code and a message that quotes nothing."""
+    try:
+        report_id = bytes.fromhex(sent.id)
+    except ValueError:
+        return "bad_id", _ID
+    if len(report_id) != REPORT_ID_BYTES or report_id.hex() != sent.id:
+        return "bad_id", _ID
+    if len(sent.report) != letters:
+        if _BASE64URL.fullmatch(sent.report):
+            return "wrong_length", f"this survey's reports have {letters} letters of base64url, this one has not"
+        return "bad_encoding", _REPORT
+    standard = sent.report.encode().translate(_TO_BASE64) + b"=" * (-letters % 4)
+    try:
+        report = a2b_base64(standard)
+    except ValueError:
+        return "bad_encoding", _REPORT
+    # The library passes over foreign letters and unused bits: only what it would have written itself is taken.
+    return report_id + report if b2a_base64(report, newline=False) == standard else ("bad_encoding", _REPORT)
+
 
 TAG_END: Final = REPORT_ID_BYTES + TAG_BYTES
 

@@ -18,9 +18,9 @@ from typing import IO, Any, Final, cast
 
 import msgspec
 
-from sottovoce.collector.objects.storage import ObjectStorage
 from sottovoce.collector.store import DATABASE_FILE, open_store
 from sottovoce.collector.store.migrations import COLUMNS, Dialect, latest
+from sottovoce.collector.store.object_storage import ObjectStorage
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import StoreError
 from sottovoce.core.files import sync

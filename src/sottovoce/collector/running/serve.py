@@ -19,20 +19,18 @@ from typing import Final
 
 import uvloop
 
+from sottovoce.collector.api.admission import create_token, ensure_admin
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.app import create_app
-from sottovoce.collector.objects.storage import ObjectStorage
-from sottovoce.collector.reading.front import ReadingProcess
-from sottovoce.collector.reading.pace import Pace
-from sottovoce.collector.running.settings import KEY_FILE, Settings
+from sottovoce.collector.running.analyst_front import Pace, ReadingProcess
 from sottovoce.collector.running.signer import own_key
 from sottovoce.collector.running.supervisor import STOP_SECONDS, Supervisor, counting
-from sottovoce.collector.sealing.key_file import load_or_create_keys
-from sottovoce.collector.sealing.keys import SEALING_FILE
+from sottovoce.collector.sealing.keys import SEALING_FILE, load_or_create_keys
+from sottovoce.collector.settings import KEY_FILE, Settings
 from sottovoce.collector.store import Store, open_as_set
+from sottovoce.collector.store.object_storage import ObjectStorage
 from sottovoce.collector.store.sqlite import resets_safely
-from sottovoce.collector.survey_log import forget_checkpoint
-from sottovoce.collector.tokens import create_token, ensure_admin
+from sottovoce.collector.surveys.log import forget_checkpoint
 from sottovoce.core.errors import ObjectStorageError, SettingsError, StoreError
 from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
 from sottovoce.service.http.server import run_http

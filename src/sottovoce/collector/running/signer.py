@@ -1,4 +1,4 @@
-"""Whether the signing key in the data folder is the one that signs the surveys of the database.
+"""The signing key: made beside the sealing keys, and checked to be the one that signs the surveys of the database.
 
 Devices pin the first key they see. A service with another one, from a folder that was not copied or a backup that was
 restored without it, would publish what they all refuse; and two services on one database with a key each would be
@@ -12,13 +12,16 @@ import logging
 from pathlib import Path
 from typing import Final
 
-from sottovoce.collector.running.settings import KEY_FILE
+from sottovoce.collector.sealing.keys import SEALING_FILE, load_or_create_keys
+from sottovoce.collector.settings import KEY_FILE
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.survey_log import SurveyLog, forget_checkpoint
+from sottovoce.collector.surveys.log import SurveyLog, forget_checkpoint
 from sottovoce.core.errors import SettingsError, SignatureError
 from sottovoce.core.signing import SigningKey, fingerprint, verify
+from sottovoce.service.running.process import folder
 
-__all__ = ["key_advice", "own_key"]
+__all__ = ["create_keys", "key_advice", "own_key"]
+
 
 _log: Final = logging.getLogger("sottovoce.serve")
 
@@ -99,3 +102,16 @@ def _another(place: Path, known: bytes | None, key: SigningKey) -> SettingsError
 
 def _named(known: bytes | None) -> str:
     return "another key" if known is None else f"the key of fingerprint {fingerprint(known)}"
+
+
+def create_keys(data: Path) -> SigningKey:
+    """Make both files in a folder that has neither; returns the key that signs surveys."""
+    for name in (KEY_FILE, SEALING_FILE):
+        if (data / name).exists():
+            raise SettingsError(
+                f"{data / name} is there already, and keys are never replaced: devices trust them. Nothing was "
+                "changed; name a folder without keys with --data"
+            )
+    with folder(data, "--data"):
+        load_or_create_keys(data / SEALING_FILE)
+        return SigningKey.load_or_create(data / KEY_FILE)

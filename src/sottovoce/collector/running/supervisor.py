@@ -22,7 +22,7 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.settings import Settings
 from sottovoce.core.starting import importing
 
 __all__ = ["COUNTING", "READING", "STOP_SECONDS", "Start", "Supervisor", "counting", "spawned"]

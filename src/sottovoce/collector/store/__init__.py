@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from sottovoce.collector.objects.storage import ObjectStorage
-from sottovoce.collector.store.base import Store
-from sottovoce.collector.store_settings import StoreSettings
+from sottovoce.collector.store.base import Store, StoreSettings
+from sottovoce.collector.store.object_storage import ObjectStorage
 from sottovoce.core.errors import SettingsError
 
 __all__ = ["DATABASE_FILE", "Store", "open_as_set", "open_store"]

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
 
-from sottovoce.collector.objects.storage import ObjectStorage
+from sottovoce.collector.store.object_storage import ObjectStorage
 from sottovoce.collector.store.records import (
     Checkpoint,
     Lease,
@@ -31,7 +33,7 @@ from sottovoce.collector.store.records import (
 from sottovoce.service.storage.committer import Arrival, Closed
 from sottovoce.transparency.tree import LogEntry
 
-__all__ = ["Store"]
+__all__ = ["Store", "StoreSettings"]
 
 
 class Store(abc.ABC):
@@ -294,3 +296,27 @@ class Store(abc.ABC):
     @abc.abstractmethod
     def revoke_token(self, token_id: str) -> bool:
         """Whether there was such a token; from now on it opens nothing."""
+
+
+class StoreSettings(Protocol):
+    """What the settings of a service say of its store."""
+
+    @property
+    def database(self) -> str:
+        """As for `open_store`."""
+
+    @property
+    def data(self) -> Path:
+        """As for `open_store`."""
+
+    @property
+    def max_database_bytes(self) -> int:
+        """Its `max_bytes`."""
+
+    @property
+    def reserve_bytes(self) -> int:
+        """As for `open_store`."""
+
+    @property
+    def objects(self) -> str:
+        """As for `open_store`."""

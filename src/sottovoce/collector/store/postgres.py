@@ -18,10 +18,10 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
 from sottovoce.collector.store import ballast
-from sottovoce.collector.store.deletion import DeletionTables
 from sottovoce.collector.store.migrations import Migration, missing
 from sottovoce.collector.store.objects import ObjectTables
 from sottovoce.collector.store.reports import ReportTables
+from sottovoce.collector.store.surveys import DeletionTables
 from sottovoce.core.errors import SettingsError, StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.service.storage.sql import Row, Transaction, UndoneError
 

@@ -23,6 +23,7 @@ __all__ = [
     "TokenRecord",
     "Totals",
     "Waiting",
+    "epoch_of",
 ]
 
 
@@ -173,3 +174,14 @@ class TokenRecord:
     revoked: bool = False
     expires: int | None = None
     """Seconds since 1970 after which it opens nothing; None for one that does not expire."""
+
+
+def epoch_of(unix_seconds: float, time_precision: int) -> int:
+    """How many whole spans of `time_precision` seconds had passed since 1970.
+
+    Examples
+    --------
+    >>> epoch_of(7199.9, 3600), epoch_of(7200.0, 3600)
+    (1, 2)
+    """
+    return int(unix_seconds // time_precision)

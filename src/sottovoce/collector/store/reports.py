@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from sottovoce.collector.objects.files import reports_in
+from sottovoce.collector.store.object_storage import reports_in
 from sottovoce.collector.store.records import (
     Checkpoint,
     Lease,

@@ -4,25 +4,109 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, final
 
-from sottovoce.collector.store.at_once import AtOnce
-from sottovoce.collector.store.deletion import PIECE_BYTES, PIECE_ROWS, DeletionTables
+from sottovoce.collector.store.migrations import missing
 from sottovoce.collector.store.objects import ObjectTables
-from sottovoce.collector.store.reports import ReportTables
+from sottovoce.collector.store.reports import APPEND, ReportTables, append_values
 from sottovoce.collector.store.sql import PART_BYTES
-from sottovoce.collector.store.sqlite_migration import migrate
+from sottovoce.collector.store.surveys import PIECE_BYTES, PIECE_ROWS, DeletionTables
 from sottovoce.core.errors import StoreError, StoreFullError
 from sottovoce.service.storage.committer import Arrival
 from sottovoce.service.storage.sql import Transaction, UndoneError
 from sottovoce.service.storage.sqlite_database import BUSY_SECONDS, SqliteDatabase, claim
 from sottovoce.service.storage.sqlite_file import OVER_QUOTA
 
-__all__ = ["APPLICATION_ID", "SqliteStore", "resets_safely"]
+__all__ = ["APPLICATION_ID", "AtOnce", "SqliteStore", "migrate", "resets_safely"]
+
+
+_IN_A_ROW: Final = 256
+
+_BYTES_IN_A_ROW: Final = 4 * 1024 * 1024
+"""Appends before one is left to the store's writer, which takes the time to write the log back into the database."""
+
+
+@final
+class AtOnce:
+    """A connection of its own to a store's file. Used by one thread at a time, while nobody else writes."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._connection: sqlite3.Connection | None = None
+        self._n_appends = self._n_bytes = 0
+
+    def append(self, arrival: Arrival) -> bool:
+        """Whether the reports are durable now; if not, nothing of them was kept."""
+        self._n_appends += 1
+        self._n_bytes += len(arrival.rows)
+        if self._n_appends >= _IN_A_ROW or self._n_bytes >= _BYTES_IN_A_ROW:
+            self._n_appends = self._n_bytes = 0
+            return False
+        if not arrival.n:
+            return False
+        try:
+            connection = self._connection = self._connection or self._opened()
+            return connection.execute(APPEND, append_values(arrival)).rowcount == 1
+        except (sqlite3.Error, OverflowError):
+            # Most often another process writes. Whatever it is: a fresh connection remembers nothing of it.
+            self.close()
+            return False
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = self._connect()
+        for setting in ("busy_timeout = 0", "wal_autocheckpoint = 0"):
+            connection.execute(f"PRAGMA {setting}").fetchall()
+        return connection
+
+
+def migrate(connection: sqlite3.Connection, claim: Callable[[sqlite3.Connection], object]) -> None:
+    """Run the scripts that a file lacks, each in a transaction; `claim` makes it ours before the first."""
+    if not missing("sqlite", _applied(connection)):
+        return
+    claim(connection)
+    while True:
+        # Asked again with the lock held: another process may have been faster.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            lacking = missing("sqlite", _applied(connection))
+            if lacking:
+                for statement in _statements(lacking[0].script):
+                    connection.execute(statement)
+                connection.execute("INSERT INTO migrations VALUES (?, ?)", (lacking[0].number, lacking[0].name))
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        if not lacking:
+            return
+
+
+def _applied(connection: sqlite3.Connection) -> list[int]:
+    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").fetchall():
+        return []
+    return [number for (number,) in connection.execute("SELECT number FROM migrations").fetchall()]
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One statement after the other: executescript would commit the transaction it is in."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
 
 APPLICATION_ID: Final = int.from_bytes(b"SVco", "big")
 """In the file's header: it tells a collector's database from anybody else's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sottovoce.analyst.find import find_survey
+from sottovoce.analyst.collector import find_survey
 from sottovoce.core.errors import ServiceError, SurveyError
 from sottovoce.device import CollectorClient, Http
 

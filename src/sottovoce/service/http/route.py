@@ -13,13 +13,15 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias, final, get_args
 from urllib.parse import parse_qsl
 
 import msgspec
+from msgspec import Meta
 
 from sottovoce.service.http.request import Request, decode_json
 from sottovoce.service.http.response import JSON, Receive, Scope, Send, json_response
 from sottovoce.service.http.validation import describe
 from sottovoce.service.refusal import Refusal
 
-__all__ = ["Handler", "QueryParameter", "Route", "Router", "Sendable", "route"]
+__all__ = ["Handler", "Page", "QueryParameter", "Route", "Router", "Sendable", "check_page", "route"]
+
 
 Sendable: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 """A response: an ASGI application for one request."""
@@ -221,3 +223,21 @@ class Router:
                 parameters[name] = part
             node = inner
         return node.template, node.routes, parameters
+
+
+Page = Annotated[int, Meta(ge=1, le=2**53, description="which page, from 1")]
+
+
+def check_page(page: int, n: int, size: int) -> int:
+    """How many pages of `size` there are, at least one; a refusal that names the last where `page` is beyond it.
+
+    Examples
+    --------
+    >>> check_page(1, 0, 1000), check_page(2, 1001, 1000)
+    (1, 2)
+    """
+    pages = max(1, -(-n // size))
+    if page > pages:
+        message = f"there is no page {page:,}: the last of these pages, of {size:,} each, is page {pages:,}"
+        raise Refusal(404, "no_such_page", message, field="page")
+    return pages

@@ -2,7 +2,8 @@
 
 For every request that is not a device's, one end of a new pair of sockets is handed to that process, which answers
 through it. There is no address that anybody else could connect to. What is asked while the process starts waits; when
-it dies, whoever it was about to answer is told to ask again, and the next one starts.
+it dies, whoever it was about to answer is told to ask again, and the next one starts. Bodies pass through fast, but
+never take all of the time of the process that takes reports.
 """
 
 from __future__ import annotations
@@ -11,21 +12,101 @@ import asyncio
 import contextlib
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Hashable
 from multiprocessing.context import SpawnProcess
-from typing import Any, Final, final
+from typing import Any, Final, Generic, TypeVar, final
 
-from sottovoce.collector.reading.frames import RequestHead, ResponseHead, put, take
-from sottovoce.collector.reading.pace import ANSWER_BYTES, Pace
-from sottovoce.collector.reading.process import ANSWER, SECONDS, STOP, answer_analysts, level_message
-from sottovoce.collector.reading.recent import Recent
-from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.running.analyst_process import (
+    ANSWER,
+    SECONDS,
+    STOP,
+    RequestHead,
+    ResponseHead,
+    answer_analysts,
+    level_message,
+    put,
+    take,
+)
 from sottovoce.collector.running.supervisor import READING, spawned
+from sottovoce.collector.settings import Settings
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import Receive, Scope, Send
 from sottovoce.service.refusal import Refusal
 
-__all__ = ["ReadingProcess"]
+__all__ = ["ANSWER_BYTES", "Pace", "ReadingProcess", "Recent"]
+
+
+_BYTES_A_SECOND: Final = 32 * 2**20
+"""Of all bodies together, while reports come in: about a tenth of the event loop's time."""
+
+ANSWER_BYTES: Final = 2**18
+"""As much work as passing on so many bytes is everything else about an answer that another process gives."""
+
+_AHEAD: Final = 0.005
+"""Seconds of that rate which may pass at once: an event loop cannot sleep for less than a fraction of them."""
+
+
+_QUIET_SECONDS: Final = 1.0
+"""After so long without a report nobody waits."""
+
+
+@final
+class Pace:
+    """Turns of everybody who passes on a part; `progress` tells something that changes when reports come in."""
+
+    def __init__(self, progress: Callable[[], object], rate: float = _BYTES_A_SECOND):
+        self._progress = progress
+        self._rate = rate
+        self._seen = progress()
+        self._changed_at = float("-inf")
+        self._free_at = 0.0
+
+    async def turn(self, length: int) -> None:
+        """Come back when a part of that length may be passed on."""
+        now = asyncio.get_running_loop().time()
+        if (seen := self._progress()) != self._seen:
+            self._seen, self._changed_at = seen, now
+        if now - self._changed_at > _QUIET_SECONDS:
+            return
+        self._free_at = max(self._free_at, now - _AHEAD) + length / self._rate
+        if self._free_at > now:
+            await asyncio.sleep(self._free_at - now)
+
+
+P = TypeVar("P")
+
+_SECONDS: Final = 1.0
+
+_MOST: Final = 64
+
+
+@final
+class Recent(Generic[P]):
+    """What was fetched within the last second; whoever asks while it is being fetched waits for the same."""
+
+    def __init__(self, seconds: float = _SECONDS, most: int = _MOST):
+        self._seconds = seconds
+        self._most = most
+        self._found: dict[Hashable, tuple[float, asyncio.Future[P]]] = {}
+
+    async def get(self, name: Hashable, fetch: Callable[[], Awaitable[P]]) -> P:
+        """The answer of that name; errors are everybody's who waits for it, and not kept."""
+        now = asyncio.get_running_loop().time()
+        began, found = self._found.get(name, (float("-inf"), None))
+        if found is None or (found.done() and (now - began > self._seconds or found.exception() is not None)):
+            if len(self._found) >= self._most:
+                self.clear()
+            found = asyncio.ensure_future(fetch())
+            self._found[name] = now, found
+        return await asyncio.shield(found)
+
+    def clear(self) -> None:
+        """Fetch everything anew: something was changed from here. What is being fetched now is not kept."""
+        self._found.clear()
+
+    def __len__(self) -> int:
+        return len(self._found)
+
 
 _PATIENCE: Final = 10.0
 """Seconds in which a process that died must have a successor."""

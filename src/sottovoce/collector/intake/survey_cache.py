@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, final
 
 from sottovoce.collector.intake.report_checker import ReportChecker
 from sottovoce.collector.store.records import SurveyRecord
-from sottovoce.collector.stored import PublishedSurvey, SurveySource, survey_of
+from sottovoce.collector.surveys.published import PublishedSurvey, SurveySource, survey_of
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["CachedSurvey", "LruCache", "SurveyCache"]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from sottovoce.collector.counting.standstill import Standstill
 from sottovoce.collector.store.base import Store
 from sottovoce.service.running.metrics import COMMIT_SECONDS, TimelessRegistry
 from sottovoce.service.storage.committer import Arrival, Closed
 
-__all__ = ["Metrics", "TimedStore"]
+__all__ = ["Metrics", "Standstill", "TimedStore"]
 
 
 _ESTIMATE_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -142,3 +141,33 @@ class TimedStore:
         if kept:
             self._metrics.committed(arrival.n, time.perf_counter() - began)
         return kept
+
+
+_SECONDS: Final = 60.0
+"""After which waiting is standing still; a dead worker's survey is free again before, by default after 30 s."""
+
+
+@final
+class Standstill:
+    """Compares the oldest waiting entries of surveys with those of earlier looks.
+
+    Examples
+    --------
+    >>> now = [0.0]
+    >>> standstill = Standstill(clock=lambda: now[0])
+    >>> standstill.look({1: 500, 2: 501})
+    0
+    >>> now[0] = 61.0
+    >>> standstill.look({1: 500, 2: 777})
+    1
+    """
+
+    def __init__(self, seconds: float = _SECONDS, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._clock = seconds, clock
+        self._since: dict[tuple[int, int], float] = {}
+
+    def look(self, oldest: Mapping[int, int]) -> int:
+        """How many surveys stand still now, by the numbers of their oldest waiting entries."""
+        now = self._clock()
+        self._since = {entry: self._since.get(entry, now) for entry in oldest.items()}
+        return sum(now - since >= self._seconds for since in self._since.values())

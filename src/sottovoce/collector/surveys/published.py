@@ -1,4 +1,4 @@
-"""From a stored record to its survey, with its attachments, checked against its id."""
+"""Surveys as they are stored: signed when they are published, and read back, checked against their id."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Protocol, TypeAlias
 
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.errors import MismatchError, StoreError, SurveyError
+from sottovoce.core.signing import SigningKey
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["PublishedSurvey", "SurveySource", "answerable_of", "survey_of"]
+__all__ = ["PublishedSurvey", "SurveySource", "answerable_of", "signed_record", "survey_of"]
 
 
 PublishedSurvey: TypeAlias = Survey | Panel | Tracking
@@ -67,3 +68,28 @@ def answerable_of(source: SurveySource, record: SurveyRecord) -> Survey:
         what = "periods" if isinstance(survey, Tracking) else "rounds"
         raise MismatchError(f"survey {record.id[:12]} takes no reports itself; its {what} do")
     return survey
+
+
+def signed_record(
+    key: SigningKey,
+    survey: Survey | Panel | Tracking,
+    epoch: int,
+    minimum_reports: int,
+    parent: str | None = None,
+    number: int | None = None,
+    labels: tuple[str, ...] = (),
+) -> SurveyRecord:
+    """The record of a survey, signed now; of a round or period with its parent and number."""
+    return SurveyRecord(
+        id=survey.id,
+        canonical=survey.canonical,
+        signature=key.sign(survey.canonical),
+        title=survey.title,
+        kind=survey.kind,
+        epsilon=survey.epsilon,
+        minimum_reports=minimum_reports,
+        epoch=epoch,
+        parent=parent,
+        round=number,
+        labels=labels,
+    )

@@ -1,6 +1,10 @@
 """The process that answers analysts: the same routes on a store of its own, behind the sockets that it is handed.
 
 At a lower priority than the one that takes reports. It ends on SIGTERM, and when the process that started it is gone.
+
+A request and its response pass between the two processes as frames on a socket, each after its length. Towards the
+process that answers: the head of the request, then its body in parts. Back: the head of the response, then its body
+likewise. Who closes the socket earlier has gone away.
 """
 
 from __future__ import annotations
@@ -12,14 +16,14 @@ import os
 import signal
 import socket
 import struct
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import msgspec
 import uvloop
 
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.app import create_app
-from sottovoce.collector.reading.frames import RequestHead, ResponseHead, put, take
-from sottovoce.collector.running.settings import KEY_FILE, Settings
+from sottovoce.collector.settings import KEY_FILE, Settings
 from sottovoce.collector.store import open_as_set
 from sottovoce.core.errors import StoreError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey
@@ -28,7 +32,70 @@ from sottovoce.service.http.response import refused
 from sottovoce.service.refusal import refusal_of
 from sottovoce.service.running.log import LEVELS, configure_logging, set_level
 
-__all__ = ["ANSWER", "NICENESS", "SECONDS", "STOP", "answer_analysts", "level_message"]
+__all__ = [
+    "ANSWER",
+    "NICENESS",
+    "SECONDS",
+    "STOP",
+    "Frame",
+    "RequestHead",
+    "ResponseHead",
+    "answer_analysts",
+    "level_message",
+    "put",
+    "take",
+]
+
+
+_LENGTH: Final = 4
+
+_LAST: Final = 1 << 31
+"""Set in the length of a body's last part."""
+
+
+class RequestHead(NamedTuple):
+    """What an answer depends on besides the body; nothing of where the request came from."""
+
+    method: str
+    scheme: str
+    path: str
+    query_string: bytes
+    headers: list[tuple[bytes, bytes]]
+
+
+class ResponseHead(NamedTuple):
+    """The first that is sent back."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+
+
+class Frame(NamedTuple):
+    """A head, or a part of a body."""
+
+    content: bytes
+    last: bool
+
+    def decode(self, kind: Any) -> Any:
+        """The head of that kind which was sent."""
+        return msgspec.msgpack.decode(self.content, type=kind)
+
+
+async def put(writer: asyncio.StreamWriter, content: RequestHead | ResponseHead | bytes, *, last: bool = False) -> None:
+    """Send a head or a part, and wait while the other side has much to read."""
+    frame = content if isinstance(content, bytes) else msgspec.msgpack.encode(content)
+    writer.write((len(frame) | (_LAST if last else 0)).to_bytes(_LENGTH, "little") + frame)
+    await writer.drain()
+
+
+async def take(reader: asyncio.StreamReader) -> Frame | None:
+    """The next frame; None when the other side has gone away."""
+    try:
+        told = int.from_bytes(await reader.readexactly(_LENGTH), "little")
+        return Frame(await reader.readexactly(told & ~_LAST), bool(told & _LAST))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+
 
 ANSWER: Final = b"a"
 """Comes with a socket, on which there is a request."""
@@ -43,6 +110,7 @@ NICENESS: Final = 5
 """Analysts get what devices leave of the processors."""
 
 _PART_BYTES: Final = 2**16
+
 _LONGEST_PAUSE: Final = 2.0
 
 _log = logging.getLogger("sottovoce.serve")

@@ -14,11 +14,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, final
 
-from sottovoce.collector.epoch import epoch_of
-from sottovoce.collector.signed import signed_record
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.records import SurveyRecord
-from sottovoce.collector.stored import survey_of
+from sottovoce.collector.store.records import SurveyRecord, epoch_of
+from sottovoce.collector.surveys.published import signed_record, survey_of
 from sottovoce.core.errors import MismatchError, StoreError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey
 from sottovoce.service.refusal import Refusal

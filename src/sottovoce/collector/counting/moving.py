@@ -17,11 +17,10 @@ from typing import Final, final
 
 from sottovoce.collector.counting.compaction import CROWD, merged
 from sottovoce.collector.counting.live import as_checkpoint, count_snapshot
-from sottovoce.collector.objects.files import object_bytes, reports_in
-from sottovoce.collector.objects.storage import ObjectStorage, object_name
 from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.object_storage import ObjectStorage, object_bytes, object_name, reports_in
 from sottovoce.collector.store.records import NewSegment, ObjectRecord, Segment, SegmentInfo
-from sottovoce.collector.stored import answerable_of
+from sottovoce.collector.surveys.published import answerable_of
 from sottovoce.core.errors import (
     ObjectStorageError,
     SottovoceError,
@@ -35,7 +34,7 @@ from sottovoce.surveys.survey import Survey
 
 __all__ = ["SegmentMover", "moving"]
 
-_LOG: Final = logging.getLogger(__name__)
+_LOG: Final = logging.getLogger("sottovoce.collector.counting.moving")
 
 _WRITING_SECONDS: Final = 600.0
 """After which an object that was noted and not put to use is taken for left over."""

@@ -1,1 +1,0 @@
-"""Counted reports in object storage, so that the database holds only the latest."""
