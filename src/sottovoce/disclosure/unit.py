@@ -7,18 +7,7 @@ from typing import Final
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["HELD", "level_of", "neighbours_of", "unit_of"]
-
-HELD: Final = {
-    "shares": "the one value that a person answers",
-    "queries": "the one value that a person answers, from which all queries of the set are answered",
-    "vector": "the whole vector of a person, all its coordinates together",
-    "choices": "the whole set of options that a person ticks, all of them together",
-    "number": "the one number that a person answers",
-    "records": "all fields of a person's record together",
-    "words": "the one word that a person answers, whichever it is",
-}
-"""What one report is about, by the kind of question."""
+__all__ = ["level_of", "neighbours_of", "unit_of"]
 
 _RECORD: Final = "all fields of a person's record together, over all {rounds:,} rounds: a device answers in one of them"
 
@@ -35,7 +24,7 @@ def unit_of(survey: Survey | Tracking | Panel) -> str:
         return f"One person: {_RECORD.format(rounds=survey.rounds)}."
     if isinstance(survey, Survey) and survey.seat is not None:
         return f"One person: {_RECORD.format(rounds=survey.seat.panel.rounds)}."
-    held, tracked = HELD[survey.question.kind], survey if isinstance(survey, Tracking) else survey.tracked
+    held, tracked = survey.question.held, survey if isinstance(survey, Tracking) else survey.tracked
     if tracked is None:
         return f"One person: {held}."
     calendar = tracked.calendar

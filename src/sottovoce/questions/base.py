@@ -44,6 +44,8 @@ class Question(abc.ABC):
     """Names of the strategies that can answer it."""
     projected_on: ClassVar[str]
     """What the raw answers are projected on, in words."""
+    held: ClassVar[str] = "the one value that a person answers"
+    """What one report is about, in words: the unit of privacy."""
 
     is_searched: ClassVar[bool] = False
     """Whether answers are found by a search of the counts, instead of being listed beforehand."""

@@ -66,6 +66,7 @@ class Choices(Question):
     )
     strategies: ClassVar[tuple[str, ...]] = ("sets",)
     projected_on: ClassVar[str] = "shares of sets"
+    held: ClassVar[str] = "the whole set of options that a person ticks, all of them together"
 
     def __post_init__(self) -> None:
         try:

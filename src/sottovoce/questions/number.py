@@ -95,6 +95,7 @@ class Number(Question):
     )
     strategies: ClassVar[tuple[str, ...]] = ("minimax", *Queries.strategies)
     projected_on: ClassVar[str] = "hull of the columns"
+    held: ClassVar[str] = "the one number that a person answers"
 
     def __post_init__(self) -> None:
         if not isinstance(self.wants, str) or self.wants not in POINTS:

@@ -54,6 +54,7 @@ class Records(Question):
     )
     strategies: ClassVar[tuple[str, ...]] = ("tables",)
     projected_on: ClassVar[str] = "tables that agree, without negative shares"
+    held: ClassVar[str] = "all fields of a person's record together"
 
     def __post_init__(self) -> None:
         given = self.attributes

@@ -68,6 +68,7 @@ class Vector(Question):
     )
     strategies: ClassVar[tuple[str, ...]] = ("direct",)
     projected_on: ClassVar[str] = "ball"
+    held: ClassVar[str] = "the whole vector of a person, all its coordinates together"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimension", check_dimension(self.dimension))

@@ -72,6 +72,7 @@ class Words(Question):
     strategies: ClassVar[tuple[str, ...]] = ("prefixes",)
     is_searched: ClassVar[bool] = True
     projected_on: ClassVar[str] = "shares that add up to at most one"
+    held: ClassVar[str] = "the one word that a person answers, whichever it is"
 
     def __post_init__(self) -> None:
         if not isinstance(self.code, WordCode):
