@@ -15,7 +15,8 @@ from sottovoce.planning.panel import plan_panel
 from sottovoce.planning.planner import plan
 from sottovoce.planning.solve import MAX_USERS
 from sottovoce.questions import QUESTIONS
-from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
+from sottovoce.strategies.factorized import FactorizedStrategy
+from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
@@ -206,7 +207,7 @@ def test_a_short_report_is_kept_to(api: Api) -> None:
 
 
 def test_what_is_not_tried_says_so(api: Api) -> None:
-    said = {"kind": "queries", "parameters": {"workload": f"prefix:{FACTORIZED_VALUES + 1}"}}
+    said = {"kind": "queries", "parameters": {"workload": f"prefix:{FactorizedStrategy.quick_values + 1}"}}
     told = planned(api, **said, **UNKNOWN["error"])
     reasons = {one["strategy"]: one["reason"] for one in told["options"] if one["margin"] is None}
     assert {"factorized", "optimized", "fourier"} <= reasons.keys()
@@ -298,8 +299,15 @@ def parameters(kind: str, **given: Any) -> dict[str, Any]:
         (KINDS["shares"] | UNKNOWN["error"] | {"population": [2.0] * 300}, "population"),
         (KINDS["vector"] | UNKNOWN["error"] | {"population": "uniform"}, "population"),
         (parameters("shares", values=2**40) | {"population": "uniform"}, "population"),
-        (parameters("queries", workload=f"prefix:{SEARCHED_VALUES + 1}") | {"strategy": "optimized"}, "strategy"),
-        (parameters("queries", workload=f"prefix:{FACTORIZED_VALUES + 1}") | {"strategy": "factorized"}, "strategy"),
+        (
+            parameters("queries", workload=f"prefix:{OptimizedStrategy.quick_values + 1}") | {"strategy": "optimized"},
+            "strategy",
+        ),
+        (
+            parameters("queries", workload=f"prefix:{FactorizedStrategy.quick_values + 1}")
+            | {"strategy": "factorized"},
+            "strategy",
+        ),
         *((KINDS[kind] | {"epsilon": 17, "users": 10}, "epsilon") for kind in KINDS),
         *((KINDS[kind] | {"epsilon": 1, "users": 0}, "users") for kind in KINDS),
         *((KINDS[kind] | {"epsilon": 1, "users": 10**16}, "users") for kind in KINDS),

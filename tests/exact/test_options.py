@@ -18,7 +18,7 @@ from sottovoce.strategies import STRATEGIES, Option, Setting, Strategy, choose, 
 from sottovoce.strategies import options as options_function
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.histogram import Histogram
-from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
+from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.search.descent import ChannelSearch
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Prefix, Ranges, Workload
 from sottovoce.workloads.ball import Ball
@@ -115,7 +115,9 @@ def test_what_takes_minutes_is_not_tried_unless_named(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(FactorizedStrategy, "designs", forbidden)
     monkeypatch.setattr(ChannelSearch, "stage", forbidden)
-    found = {one.strategy: one for one in options(Setting(Prefix(FACTORIZED_VALUES + 1), 1.0, 0.0, USERS), ALL)}
+    found = {
+        one.strategy: one for one in options(Setting(Prefix(FactorizedStrategy.quick_values + 1), 1.0, 0.0, USERS), ALL)
+    }
     assert found["optimized"].reason.startswith("not tried: searching for a channel over 513 values takes minutes")
     assert "sottovoce optimize" in found["optimized"].reason
     assert "--epsilon 1" in found["optimized"].reason
@@ -127,7 +129,7 @@ def test_what_takes_minutes_is_not_tried_unless_named(monkeypatch: pytest.Monkey
         assert math.isnan(one.l2)
         with pytest.raises(AssertionError, match="tried"):
             options(Setting(Prefix(40 if name == "factorized" else 33), 1.0, 0.0, USERS, strategy=name), ALL)
-    assert SEARCHED_VALUES < 40
+    assert OptimizedStrategy.quick_values < 40
 
 
 def test_auto_does_not_depend_on_what_the_machine_keeps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import CapacityError, MechanismError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.mechanisms.tables import Tables
@@ -51,6 +52,12 @@ class Strategy(AnswerVariance):
 
     attached: ClassVar[bool] = False
     """Whether there is an `attachment`."""
+
+    family: ClassVar[type[FiniteMechanism] | type[VectorMechanism] | None] = None
+    """The mechanisms of which it leaves a choice; None where it brings its own."""
+
+    quick_values: ClassVar[int | None] = None
+    """Up to how many values its designs are found while somebody waits; None for any number."""
 
     mechanism: ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes
 

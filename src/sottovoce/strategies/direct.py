@@ -47,6 +47,7 @@ class Direct(VectorStrategy):
     mechanism: VectorMechanism
 
     name: ClassVar[str] = "direct"
+    family: ClassVar[type[VectorMechanism]] = VectorMechanism
     summary: ClassVar[str] = "a vector mechanism on the queries' own columns"
 
     def __post_init__(self) -> None:

@@ -60,6 +60,7 @@ class Histogram(ListedStrategy):
     mechanism: FiniteMechanism
 
     name: ClassVar[str] = "histogram"
+    family: ClassVar[type[FiniteMechanism]] = FiniteMechanism
     summary: ClassVar[str] = "the whole distribution first, then the queries"
 
     def __post_init__(self) -> None:

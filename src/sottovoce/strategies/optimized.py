@@ -64,6 +64,8 @@ class OptimizedStrategy(ListedStrategy):
 
     name: ClassVar[str] = "optimized"
     attached: ClassVar[bool] = True
+    quick_values: ClassVar[int] = 32
+    """Up to this many values "auto" searches for a channel, which takes a second or two."""
     summary: ClassVar[str] = "a channel searched for these very queries"
 
     def __post_init__(self) -> None:

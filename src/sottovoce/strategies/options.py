@@ -22,9 +22,7 @@ from sottovoce.workloads import Workload
 from sottovoce.workloads.table import Moments
 
 __all__ = [
-    "FACTORIZED_VALUES",
     "MAX_ATTACHMENT_BYTES",
-    "SEARCHED_VALUES",
     "Criterion",
     "Option",
     "choose",
@@ -43,12 +41,6 @@ Criterion = Literal["l2", "margin"]
 
 MAX_ATTACHMENT_BYTES: Final = 2**22
 """Largest attachment that "auto" allows (4 MiB); a strategy that is named may exceed it."""
-
-SEARCHED_VALUES: Final = 32
-"""Up to this many values "auto" searches for a channel, which takes a second or two."""
-
-FACTORIZED_VALUES: Final = 512
-"""Up to this many values "auto" factorizes, in about a second; beyond, it takes minutes and gains little."""
 
 _TIE: Final = 1e-9
 """Relative difference below which errors count as equal."""
@@ -234,16 +226,21 @@ def _quick_designs(kind: type[Strategy], setting: Setting) -> Sequence[Strategy]
     """The designs of a strategy that are quick to compute; raises `CapacityError` if there are none."""
     workload = setting.workload
     if isinstance(workload, Workload) and kind is OptimizedStrategy:
-        if workload.n_values > SEARCHED_VALUES:
+        if workload.n_values > OptimizedStrategy.quick_values:
             remedy = f"'sottovoce optimize --workload ... --epsilon {setting.epsilon:g}' tries it"
             if isinstance(workload, Moments):
-                remedy = f"ask with at most {SEARCHED_VALUES} points, or name it to have it: strategy='optimized'"
+                most = OptimizedStrategy.quick_values
+                remedy = f"ask with at most {most} points, or name it to have it: strategy='optimized'"
             raise CapacityError(
                 f"not tried: searching for a channel over {workload.n_values:,} values takes minutes; {remedy}"
             )
         setting.check_mechanism(kind.name, channel_kind(workload).name)
         return [_searched(workload, setting.epsilon)]
-    if isinstance(workload, Workload) and kind is FactorizedStrategy and workload.n_values > FACTORIZED_VALUES:
+    if (
+        isinstance(workload, Workload)
+        and kind is FactorizedStrategy
+        and workload.n_values > FactorizedStrategy.quick_values
+    ):
         raise CapacityError(
             f"not tried: factorizing over {workload.n_values:,} values takes minutes; name it to have it: "
             "strategy='factorized'"

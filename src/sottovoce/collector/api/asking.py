@@ -18,18 +18,13 @@ from sottovoce.protocol.drafts import Draft, PlanRequest
 from sottovoce.questions.base import Question
 from sottovoce.questions.registry import REGISTRY
 from sottovoce.service.refusal import Refusal
-from sottovoce.strategies.factorized import FactorizedStrategy
-from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
+from sottovoce.strategies.registry import STRATEGIES
 from sottovoce.surveys.panel import Panel
 
 __all__ = ["as_refusals", "check_fields", "plan_for", "population_of", "question_of", "tracking_plan_for"]
 
 _DESIGN: Final = ("delta", "strategy", "mechanism", "criterion", "max_report_bytes", "max_counters")
 """By what a design is chosen besides epsilon and people."""
-
-_QUICK: Final = {OptimizedStrategy.name: SEARCHED_VALUES, FactorizedStrategy.name: FACTORIZED_VALUES}
-"""Up to how many values these strategies are found while somebody waits."""
 
 
 @contextmanager
@@ -73,7 +68,8 @@ def tracking_plan_for(question: Question, asked: Draft | PlanRequest, **given: A
 
 def _design(question: Question, asked: Draft | PlanRequest) -> dict[str, Any]:
     """By what its design is chosen, unless that takes minutes."""
-    most, values = _QUICK.get(asked.strategy or ""), question.workload.n_values
+    kind = STRATEGIES.get(asked.strategy or "")
+    most, values = None if kind is None else kind.quick_values, question.workload.n_values
     if most is not None and values is not None and values > most:
         raise SurveyError(
             f"{asked.strategy} takes minutes to find for {values:,} values, and is found here for up to {most}: make "

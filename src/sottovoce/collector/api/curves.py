@@ -9,9 +9,8 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import aggregate_of, check_minimum
+from sottovoce.collector.api.reading import BYTES_PER_COUNTER, aggregate_of, check_minimum, searched
 from sottovoce.collector.api.rendered import TAG, at_hand, rendered_from, response_of
-from sottovoce.collector.api.searching import BYTES_PER_COUNTER, searched
 from sottovoce.collector.api.service import CURVE_BYTES, Service
 from sottovoce.collector.store.records import RoundStanding, SurveyRecord
 from sottovoce.core.errors import NoReportsError, SottovoceError

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import aggregate_of, answerable_survey
+from sottovoce.collector.api.reading import aggregate_of, answerable_survey, searched
 from sottovoce.collector.api.rendered import MOST_ROWS, TAG, check_rows, rendered, rendered_table, response_of
-from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.counting.live import as_checkpoint
 from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, to_json

@@ -7,8 +7,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import answerable_survey, check_minimum, estimate_of
-from sottovoce.collector.api.searching import searched
+from sottovoce.collector.api.reading import answerable_survey, check_minimum, estimate_of, searched
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.reading.picture import columns_of, findable_of, projection_of
 from sottovoce.collector.store.records import SurveyRecord

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
-from sottovoce.mechanisms import FiniteMechanism, VectorMechanism, serving
+from sottovoce.mechanisms import serving
 from sottovoce.protocol.drafts import Defaults, ParameterEntry, QuestionEntry, Questions
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.registry import REGISTRY
 from sottovoce.service.http.route import route
-from sottovoce.strategies.direct import Direct
-from sottovoce.strategies.histogram import Histogram
+from sottovoce.strategies.registry import find
 from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.panel import Panel
 
@@ -19,12 +18,6 @@ __all__ = ["ROUTES", "questions"]
 
 _LEVEL: Final = 0.95
 """The level of margins and, unless another is asked for, of intervals."""
-
-_MECHANISMS: Final = {
-    Histogram.name: [name for name, kind in serving(FiniteMechanism).items() if kind.deployable],
-    Direct.name: [name for name, kind in serving(VectorMechanism).items() if kind.deployable],
-}
-"""Strategies that leave a choice of mechanism; every other brings its own."""
 
 
 def questions() -> Questions:
@@ -44,8 +37,14 @@ def _entry(kind: str, summary: str, declared: tuple[Parameter, ...], strategies:
         summary=summary,
         parameters=_declared(declared),
         strategies=list(strategies),
-        mechanisms=[name for strategy in strategies for name in _MECHANISMS.get(strategy, ())],
+        mechanisms=[name for strategy in strategies for name in _mechanisms(strategy)],
     )
+
+
+def _mechanisms(strategy: str) -> list[str]:
+    """The mechanisms of which a strategy leaves a choice; none where it brings its own."""
+    family: Any = find(strategy).family
+    return [] if family is None else [name for name, kind in serving(family).items() if kind.deployable]
 
 
 def _declared(parameters: tuple[Parameter, ...]) -> list[ParameterEntry]:

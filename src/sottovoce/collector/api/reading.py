@@ -14,7 +14,7 @@ from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["aggregate_of", "answerable_survey", "check_minimum", "estimate_of"]
+__all__ = ["BYTES_PER_COUNTER", "aggregate_of", "answerable_survey", "check_minimum", "estimate_of", "searched"]
 
 _BYTES_PER_ANSWER: Final = 32
 
@@ -66,3 +66,35 @@ def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estim
     service.note_estimate(time.perf_counter() - began)
     size = _BYTES_PER_ANSWER * len(estimate)
     return service.surveys.put_result(record.id, estimate.n_reports, "estimate", result=estimate, size=size)
+
+
+BYTES_PER_COUNTER: Final = 12
+"""Of a count, and of the support that words are looked up in."""
+_SEARCH: Final = "search"
+
+
+async def searched(service: Service, record: SurveyRecord, survey: Survey) -> Estimate:
+    """The words found in all reports that are counted now, or in more.
+
+    One search runs at a time. Whoever asks while one runs waits for the next, which counts all reports until then and
+    so serves everybody who waits: however many ask, and however fast reports come in, two searches are enough.
+    """
+    n_reports = await service.wait_for_store(service.n_counted, record)
+    check_minimum(record, n_reports)
+    found: Estimate | None = service.surveys.result_since(record.id, n_reports, _SEARCH)
+    if found is not None:
+        return found
+    key = (record.id, n_reports, _SEARCH)
+    return await service.searching.once(key, _search, service, record, survey, n_reports)
+
+
+def _search(service: Service, record: SurveyRecord, survey: Survey, n_reports: int) -> Estimate:
+    found: Estimate | None = service.surveys.result_since(record.id, n_reports, _SEARCH)
+    if found is not None:
+        return found
+    began = time.perf_counter()
+    aggregate = aggregate_of(service, record, survey)
+    estimate = survey.estimate(aggregate, progress=lambda done, of: service.searching.check_stop())
+    service.note_estimate(time.perf_counter() - began)
+    size = BYTES_PER_COUNTER * survey.mechanism.cells
+    return service.surveys.put_result(record.id, estimate.n_reports, _SEARCH, result=estimate, size=size)

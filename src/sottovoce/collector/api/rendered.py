@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from sottovoce.collector.api.reading import check_minimum, estimate_of
-from sottovoce.collector.api.searching import searched
+from sottovoce.collector.api.reading import check_minimum, estimate_of, searched
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, table_of
 from sottovoce.collector.store.records import SurveyRecord

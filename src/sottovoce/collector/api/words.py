@@ -6,8 +6,7 @@ from typing import Annotated, Final, cast
 
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import answerable_survey
-from sottovoce.collector.api.searching import searched
+from sottovoce.collector.api.reading import answerable_survey, searched
 from sottovoce.collector.api.service import Service
 from sottovoce.estimates.words.estimate import WordsEstimate
 from sottovoce.protocol.base import Level, SurveyId
