@@ -26,13 +26,13 @@ DEFAULT_BINS = 64
 DEFAULT_REPEATS = 10
 DEFAULT_SEED = 7
 
-_INSTALL = "pip install 'sottovoce[peers]'"
+_INSTALL = "pip install -r evidence/compare/requirements.txt"
 _ANY_WIDTH = 1000
 
 _DESCRIPTION = """\
 Use a column of a CSV file as people's answers, randomize them with every mechanism, and measure the error of each
 estimate. pure-ldp and multi-freq-ldpy are measured on the same people if they are installed (pip install
-'sottovoce[peers]'). Nothing leaves this machine, and no value is shown. Rows with an empty cell are skipped; anything
+-r evidence/compare/requirements.txt). Nothing leaves this machine, and no value is shown. Rows with an empty cell are skipped; anything
 else, NA too, is a value.
 
 The domain is the set of values in the file. A column of more numbers than --bins is put into at most so many bins of

@@ -133,7 +133,7 @@ def test_values_of_one_person_are_told_where_they_are_most(compare, cities, alon
 
 
 def test_without_peers_how_to_install_them_is_told(compare):
-    assert "pip install 'sottovoce[peers]'" in compare("city\nParis\nRome\n")
+    assert "pip install -r evidence/compare/requirements.txt" in compare("city\nParis\nRome\n")
     assert "pip install" not in compare("city\nParis\nRome\n", "--no-peers")
 
 
@@ -143,7 +143,7 @@ def test_peers_stand_in_the_table_with_what_they_do_otherwise(compare):
     assert "other DEF it raised ImportError 3 B" in shown
     assert "other estimates are clipped, not projected" in shown
     assert "other packages are not seeded" in shown
-    assert "it raised: pip install 'sottovoce[peers]'" in shown
+    assert "it raised: pip install -r evidence/compare/requirements.txt" in shown
 
 
 def test_a_narrow_screen_keeps_every_figure_and_the_error_s_own_error(run, written, monkeypatch):
