@@ -14,8 +14,7 @@ from sottovoce.core.words import plural
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from evidence.compare.binned import EqualBins
-    from evidence.compare.column_data import Column
+    from evidence.compare.column_data import Column, EqualBins
     from evidence.compare.compare import Compared
     from sottovoce.cli.parser import Parser
     from sottovoce.workloads.base import Workload
@@ -32,8 +31,8 @@ _ANY_WIDTH = 1000
 _DESCRIPTION = """\
 Use a column of a CSV file as people's answers, randomize them with every mechanism, and measure the error of each
 estimate. pure-ldp and multi-freq-ldpy are measured on the same people if they are installed (pip install
--r evidence/compare/requirements.txt). Nothing leaves this machine, and no value is shown. Rows with an empty cell are skipped; anything
-else, NA too, is a value.
+-r evidence/compare/requirements.txt). Nothing leaves this machine, and no value is shown. Rows with an empty cell are
+skipped; anything else, NA too, is a value.
 
 The domain is the set of values in the file. A column of more numbers than --bins is put into at most so many bins of
 equal width with round ends, which the output states. A real survey must state its domain beforehand: which values
@@ -100,7 +99,7 @@ def register(parser: Parser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from evidence.compare.picture import comparison_figure
+    from evidence.compare.compare import comparison_figure
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.limits import check_epsilon
     from sottovoce.figures.style import save_figure
@@ -175,8 +174,7 @@ class _Result(NamedTuple):
 
 def _subjects(arguments: argparse.Namespace) -> list[_Subject]:
     """Every column with every workload, all of them read and checked before anything is measured."""
-    from evidence.compare.binned import in_bins
-    from evidence.compare.column_data import read_column
+    from evidence.compare.column_data import in_bins, read_column
     from sottovoce.cli.parser import UsageError
     from sottovoce.workloads.parse import parse_workload
 

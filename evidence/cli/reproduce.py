@@ -14,7 +14,7 @@ from sottovoce.core.words import plural
 if TYPE_CHECKING:
     from evidence.reproduce.coverage_summary import CoverageSummary
     from evidence.reproduce.exceeding import Exceeding
-    from evidence.reproduce.finding import Finding
+    from evidence.reproduce.findings import Finding
     from evidence.reproduce.records import Check
     from evidence.reproduce.run import Reproduction
     from evidence.reproduce.table import TableRow

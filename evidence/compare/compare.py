@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from evidence.compare.peers import ON_THE_SIMPLEX, Peer
 from sottovoce.core.errors import CapacityError, SimulationError, SurveyError
+from sottovoce.figures.style import STYLE, finish_axes, new_figure, require_matplotlib
 from sottovoce.lab.simulation.repeats import check_repeats, mean_and_error, seeds_of
 from sottovoce.mechanisms import FiniteMechanism, candidates
 from sottovoce.questions.queries import Queries
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads.base import Workload
 
-__all__ = ["ON_THE_SIMPLEX", "PEER_PEOPLE", "Compared", "compare", "compare_strategies", "sampled"]
+__all__ = ["ON_THE_SIMPLEX", "PEER_PEOPLE", "Compared", "compare", "compare_strategies", "comparison_figure", "sampled"]
 
 PEER_PEOPLE: Final = 20_000
 """Default number of people with other packages, which process them one by one in Python."""
@@ -236,3 +237,37 @@ def _with_error(name: str, figures: Sequence[float]) -> dict[str, Any]:
     """The fields of a mean and its standard error."""
     mean, error = mean_and_error(figures)
     return {name: mean, f"{name}_standard_error": error}
+
+
+def comparison_figure(found: Sequence[Compared]) -> Any:
+    """A panel for each epsilon, the least error on top; other packages in another colour."""
+    require_matplotlib()
+    epsilons = list(dict.fromkeys(one.epsilon for one in found))
+    most = max(sum(one.epsilon == epsilon and one.l2 is not None for one in found) for epsilon in epsilons)
+    figure = new_figure(9, 0.9 + (0.9 + 0.34 * most) * len(epsilons))
+    for ax, epsilon in zip(figure.subplots(len(epsilons), squeeze=False)[:, 0], epsilons, strict=True):
+        rows = sorted(
+            (one for one in found if one.epsilon == epsilon and one.l2 is not None), key=lambda one: -(one.l2 or 0.0)
+        )
+        ax.barh(
+            [one.name for one in rows],
+            [one.l2 for one in rows],
+            xerr=[one.l2_standard_error for one in rows],
+            color=[STYLE["bar"] if one.package == "sottovoce" else STYLE["line"] for one in rows],
+            error_kw={"ecolor": STYLE["ink"], "capsize": 2},
+        )
+        ax.set_xlim(left=0)
+        finish_axes(ax, f"L2 error, projected{_otherwise(rows)}, ± one standard error", "")
+        ax.set_title(
+            f"{rows[0].people:,} people, {rows[0].values:,} values, epsilon {epsilon:g}",
+            loc="left",
+            fontsize=13,
+            color=STYLE["ink"],
+        )
+    return figure
+
+
+def _otherwise(rows: Sequence[Compared]) -> str:
+    """Which packages do not project, and what they do."""
+    told = dict.fromkeys(f"{one.package}: {one.projection}" for one in rows if one.projection != ON_THE_SIMPLEX)
+    return f" ({', '.join(told)})" if told else ""

@@ -1,22 +1,131 @@
-"""What was expected before anything was measured. A check that fails is shown as failed, and so is one without points.
-
-Which points a check takes is known from the parameters alone. Nothing measured decides it.
-"""
+"""What is expected of the measurements, fixed before anything is measured, and what was found."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
-from evidence.reproduce.chance import allowed
-from evidence.reproduce.exceeding import PRINTED, REPAIRED, SHIPPED, STATED, comparisons
-from evidence.reproduce.powers import EXPECTED, SLACK, Expected, chosen_for, span_of
-from evidence.reproduce.records import ROWS, Check, Measured, Row, setting_of
-from evidence.reproduce.slopes import slope
+import numpy as np
 
-__all__ = ["checks_of"]
+from evidence.reproduce.exceeding import PRINTED, REPAIRED, SHIPPED, STATED, allowed, comparisons
+from evidence.reproduce.records import ALONG, HARD, ROWS, Along, Case, Check, Measured, Row, setting_of
+from evidence.reproduce.rows import spread_over
+
+__all__ = ["EXPECTED", "SLACK", "Expected", "Slope", "checks_of", "chosen_for", "expected_of", "slope", "span_of"]
+
+
+class Slope(NamedTuple):
+    """d log error / d log x, by least squares; the standard error is that of the repeats, with its degrees of freedom.
+
+    The degrees of freedom are Welch's and Satterthwaite's.
+    """
+
+    value: float
+    standard_error: float
+    freedom: float
+
+
+def slope(
+    points: Sequence[Measured], of: str = "error", against: Callable[[Case], float] = lambda case: case.at
+) -> Slope:
+    """Of two points or more, against what their figure varies or a shape of it.
+
+    An error e with standard error s has a logarithm with standard error s/e (first order). Points count alike: weights
+    would have to come from the same few repeats.
+    """
+    x = np.log([against(point.case) for point in points])
+    errors = np.array([getattr(point, of) for point in points], dtype=np.float64)
+    suffix = "standard_error" if of == "error" else f"{of}_standard_error"
+    spread = np.array([getattr(point, suffix) for point in points], dtype=np.float64) / errors
+    centred = x - x.mean()
+    weights = centred / (centred**2).sum()
+    parts = (weights * spread) ** 2
+    each = np.array([point.repeats - 1 for point in points], dtype=np.float64)
+    total = float(parts.sum())
+    freedom = total**2 / float((parts**2 / each).sum()) if total > 0 else float(each.min())
+    return Slope(float(weights @ np.log(errors)), math.sqrt(total), freedom)
+
+
+SLACK: Final = 0.08
+"""How far a slope may be from its power over a finite range, besides chance: logarithms bend the lines."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How an error goes with what a figure varies: the power, of the number itself or of a shape that the bound has."""
+
+    row: Row
+    along: Along
+    of: str
+    power: float
+    shape: str = ""
+
+    def against(self, case: Case) -> float:
+        """What the error is a power of."""
+        return case.queries * math.log(case.queries) if self.shape else case.at
+
+    def words(self) -> str:
+        """The expectation as it is told."""
+        what = "previous work's error" if self.of == "previous" else "error"
+        if not self.power:
+            return f"{what} does not grow with a power of {ALONG[self.along]}"
+        base = f"({self.shape})" if self.shape else ALONG[self.along]
+        return f"{what} goes like {base}^{self.power:+.2f}"
+
+
+EXPECTED: Final = (
+    Expected("distribution", "users", "error", -0.25),
+    Expected("distribution", "users", "previous", -0.5),
+    Expected("distribution", "values", "error", 0.0),
+    Expected("distribution", "values", "previous", 0.5),
+    Expected("offline", "users", "error", -0.25),
+    Expected("offline", "users", "previous", -0.5),
+    Expected("offline", "queries", "error", 0.0),
+    Expected("offline", "queries", "previous", 0.5),
+    Expected("offline", "values", "error", 0.0),
+    Expected("adaptive", "users", "error", -0.5),
+    Expected("adaptive", "queries", "error", 0.5, "d log d"),
+)
+"""Table 1's; its log J to the fourth root is no power of J."""
+
+
+def expected_of(row: Row, along: Along) -> Expected | None:
+    """What is expected of the error itself in one figure; None of those over epsilon."""
+    return next((one for one in EXPECTED if (one.row, one.along, one.of) == (row, along, "error")), None)
+
+
+def chosen_for(expected: Expected, points: Sequence[Measured]) -> list[Measured]:
+    """The points of the hardest population, in order; of the projected error those where people are few.
+
+    And of these the ones that have enough values for the population to be as hard as it is meant to be.
+    """
+    row, along = expected.row, expected.along
+    hard = sorted(
+        (one for one in points if (one.case.row, one.case.along, one.case.population) == (row, along, HARD[row])),
+        key=lambda one: one.case.at,
+    )
+    if row == "adaptive" or expected.of == "previous":
+        return hard
+    return [one for one in hard if one.few and spread_over(one.case) <= one.case.values]
+
+
+def span_of(points: Sequence[Measured]) -> str:
+    """From where to where they go.
+
+    Examples
+    --------
+    >>> case = Case("distribution", "users", "zipf", 1000, 16, 16, 1.0)
+    >>> one = Measured(case, 2, 1, 0.1, 0.01, None, None, 1.0, 2.0, 0.1, "")
+    >>> span_of([one])
+    'n = 1,000 to 1,000'
+    """
+    letter = {"users": "n = ", "queries": "d = ", "values": "J = ", "epsilon": "epsilon "}[points[0].case.along]
+    ends = [f"{one.case.at:,.0f}" if one.case.at == round(one.case.at) else f"{one.case.at:g}" for one in points]
+    return f"{letter}{ends[0]} to {ends[-1]}"
+
 
 _FEWEST: Final = 3
 """Points of a slope: two lie on a line always."""

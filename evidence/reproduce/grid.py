@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from evidence.reproduce.populations import POPULATIONS
 from evidence.reproduce.records import HARD, Along, Case, Row
+from evidence.reproduce.rows import POPULATIONS
 from sottovoce.lab.simulation.adaptive_error import ANALYSTS
 from sottovoce.lab.simulation.analysts import VALUES
 

@@ -13,10 +13,10 @@ from typing import Any
 from evidence.reproduce.coverage_picture import coverage_caption, draw_coverage
 from evidence.reproduce.coverage_summary import CoverageSummary, skipped_of, summaries_of
 from evidence.reproduce.exceeding import Exceeding
-from evidence.reproduce.finding import Finding
+from evidence.reproduce.findings import Finding
 from evidence.reproduce.pictures import caption, draw, drawn, title, to_element
-from evidence.reproduce.populations import ANALYSTS_TOLD, POPULATIONS
 from evidence.reproduce.records import ROWS, Check
+from evidence.reproduce.rows import ANALYSTS_TOLD, POPULATIONS
 from evidence.reproduce.run import Reproduction
 from evidence.reproduce.table import PRINTED
 from sottovoce.auditing.page import build_line

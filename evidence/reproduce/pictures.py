@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any, Final, Literal
 
+from evidence.reproduce.checks import chosen_for, expected_of, slope, span_of
 from evidence.reproduce.grid import Figure
-from evidence.reproduce.powers import chosen_for, expected_of, span_of
 from evidence.reproduce.records import ALONG, HARD, ROWS, Measured
-from evidence.reproduce.slopes import slope
 from sottovoce.figures.style import CURVES, STYLE, finish_axes, new_figure, require_matplotlib
 
 __all__ = ["caption", "draw", "drawn", "slope_said", "title", "to_element"]

@@ -7,17 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from evidence.reproduce.adaptive import measure_adaptive
 from evidence.reproduce.checks import checks_of
 from evidence.reproduce.coverage import CoverageCell, CoverageRow, cells_of, coverage_people, measure_cell
 from evidence.reproduce.coverage_summary import coverage_checks, low_cells, skipped_of, summaries_of
-from evidence.reproduce.distribution import measure_distribution
 from evidence.reproduce.exceeding import Exceeding, exceeding_of
-from evidence.reproduce.finding import Finding
-from evidence.reproduce.findings import findings
+from evidence.reproduce.findings import Finding, findings
 from evidence.reproduce.grid import FULL, QUICK, Figure, Grid, people_in
-from evidence.reproduce.offline import measure_offline
 from evidence.reproduce.records import ROWS, Case, Check, Measured, Progress, Row, seed_of
+from evidence.reproduce.rows import measure_adaptive, measure_distribution, measure_offline
 from evidence.reproduce.table import TableRow, table_of
 from sottovoce.auditing.page import build_facts
 from sottovoce.core.errors import SimulationError

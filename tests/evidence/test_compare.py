@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from evidence.compare.column_data import read_column
-from evidence.compare.compare import compare, sampled
+from evidence.compare.compare import compare, comparison_figure, sampled
 from evidence.compare.peers import Peer, PeerCost
-from evidence.compare.picture import comparison_figure
 from sottovoce.core.errors import SimulationError
 from sottovoce.figures.style import save_figure
 from sottovoce.mechanisms import FiniteMechanism, create, serving

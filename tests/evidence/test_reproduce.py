@@ -12,7 +12,7 @@ from html import escape
 import numpy as np
 import pytest
 
-from evidence.reproduce.checks import checks_of
+from evidence.reproduce.checks import EXPECTED, checks_of, chosen_for
 from evidence.reproduce.coverage import EPSILONS, USERS, cells_of, measure_cell
 from evidence.reproduce.coverage import POPULATIONS as COVERED
 from evidence.reproduce.coverage_summary import cell_told, coverage_checks
@@ -21,9 +21,8 @@ from evidence.reproduce.findings import findings
 from evidence.reproduce.grid import FULL, QUICK, people_in
 from evidence.reproduce.page import render, write
 from evidence.reproduce.pictures import caption, slope_said
-from evidence.reproduce.populations import POPULATIONS, shares
-from evidence.reproduce.powers import EXPECTED, chosen_for
 from evidence.reproduce.records import Case, Measured, seed_of
+from evidence.reproduce.rows import POPULATIONS, shares
 from evidence.reproduce.run import Reproduction, grid_of, people_of, reproduce
 from sottovoce.auditing.page import build_facts
 from sottovoce.core.errors import SimulationError

@@ -8,11 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evidence.reproduce.chance import SIGMAS, allowed
-from evidence.reproduce.checks import checks_of
-from evidence.reproduce.exceeding import exceeding_of
+from evidence.reproduce.checks import checks_of, slope
+from evidence.reproduce.exceeding import SIGMAS, allowed, exceeding_of
 from evidence.reproduce.records import HARD, Case, Measured, Repaired
-from evidence.reproduce.slopes import slope
 
 FEW, MANY = "projection on the simplex", "exact total variance: sqrt(V / n)"
 CASES = {

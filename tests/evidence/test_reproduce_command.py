@@ -15,7 +15,7 @@ def test_findings_say_how_they_were_found(run, tmp_path):
 
 
 def test_another_verdict_than_the_findings_is_a_failure(run, tmp_path, monkeypatch):
-    from evidence.reproduce.findings_accuracy import geometry
+    from evidence.reproduce.findings import geometry
 
     (stands,) = geometry()
     module = import_module("evidence.reproduce.run")
