@@ -14,7 +14,6 @@ from sottovoce.core.errors import SimulationError
 from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.lab.simulation.adaptive_error import AdaptiveErrors
 from sottovoce.lab.simulation.adaptive_error import measure_adaptive as measure_session
-from sottovoce.lab.simulation.paper_bound import paper_bound
 from sottovoce.lab.simulation.repeats import check_repeats, mean_and_error, seeds_of
 from sottovoce.mechanisms.sphere import Sphere
 from sottovoce.questions.people import People
@@ -132,7 +131,7 @@ def measure_offline(case: Case, repeats: int, seed: int, progress: Progress | No
             answers = own.estimate(own.simulate_aggregate(histogram=people, seed=own_seed, progress=progress))
             repaired.append(float(np.linalg.norm(answers.values - truth)))
     stated, own_stated = survey.bound(case.users), own.bound(case.users)
-    printed = paper_bound(survey, case.users)
+    printed = survey.question.printed_bound(survey.epsilon, survey.delta, case.users)
     each = 1 / (case.users * case.epsilon**2)
     return Measured(
         case,

@@ -20,9 +20,8 @@ from sottovoce.core.errors import ServiceError, SimulationError, SurveyError
 from sottovoce.device import Device, Http, MemoryStore, Patience
 from sottovoce.formats.wire import REPORT_ID_BYTES, batch_rows, encode_batch
 from sottovoce.lab import fleet
-from sottovoce.lab.fleet.batches import BatchSender, bodies
 from sottovoce.lab.fleet.people import Urn, respondents_for
-from sottovoce.lab.fleet.sent import SendCounter
+from sottovoce.lab.fleet.sending import BatchSender, SendCounter, bodies
 
 NEVER = 1e-8
 """False alarms of one statistical check."""

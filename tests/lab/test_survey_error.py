@@ -12,7 +12,6 @@ import pytest
 import sottovoce as sv
 from sottovoce.core.errors import SimulationError, SurveyError
 from sottovoce.lab.populations.distributions import frequencies
-from sottovoce.lab.simulation.paper_bound import paper_bound
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, seeds_of, summarised
 from sottovoce.lab.simulation.survey_error import Errors, measure, measure_population
 from sottovoce.projections.hull import project_hull
@@ -103,12 +102,12 @@ def test_measured_errors_are_the_predicted_ones() -> None:
 
 
 def test_the_papers_bounds_are_those_of_the_question() -> None:
-    shares = paper_bound(sv.Survey.distribution(32, 1.0), 20_000)
+    shares = sv.Survey.distribution(32, 1.0).question.printed_bound(1.0, 0.0, 20_000)
     queries = sv.Survey.queries(Prefix(12), 1.0, strategy="direct")
-    asked = paper_bound(queries, 2000)
+    asked = queries.question.printed_bound(1.0, 0.0, 2000)
     assert shares == theorem_4_2(32, 1.0, 20_000)
     assert asked == theorem_3_4(12, 12, math.sqrt(12), 1.0, 2000)
-    assert paper_bound(queries, 119) is None  # stated for 120 people or more
+    assert queries.question.printed_bound(1.0, 0.0, 119) is None  # stated for 120 people or more
 
 
 def test_seeds_make_it_repeat_itself() -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.fleet.people import respondents_for
-from sottovoce.lab.fleet.truth import true_answers
+from sottovoce.lab.fleet.people import respondents_for, true_answers
 from sottovoce.questions.base import Question
 from sottovoce.questions.registry import make_question
 

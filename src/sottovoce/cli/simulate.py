@@ -154,8 +154,6 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
 def _show(survey: Survey, found: MeasuredError) -> None:
     from rich.markup import escape
 
-    from sottovoce.lab.simulation.paper_bound import paper_bound
-
     spread = found.standard_error
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
     over = "" if found.values in (None, found.answers) else f" over {plural(found.values, 'value')}"
@@ -176,7 +174,7 @@ def _show(survey: Survey, found: MeasuredError) -> None:
 
     table.add_row("L2, raw", measured("l2_raw"), f"{plain(found.l2_raw_predicted)} root mean square")
     table.add_row("L2, projected", measured("l2_projected"), f"below {plain(found.l2_bound)} on average")
-    printed = paper_bound(survey, found.users)
+    printed = survey.question.printed_bound(survey.epsilon, survey.delta, found.users)
     if printed is not None:
         table.add_row("", "", f"below {plain(printed.value)}: {printed.statement}")
     if found.mean.l2_symmetric is not None:

@@ -68,7 +68,7 @@ def register(kinds: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.core.files import check_file, write_file
     from sottovoce.lab import fleet
-    from sottovoce.lab.fleet.find import survey_id_of
+    from sottovoce.lab.fleet.drive import survey_id_of
 
     if arguments.truth is not None:
         check_file(arguments.truth, "truth")

@@ -7,6 +7,7 @@ A design says how it is asked, see `sottovoce.strategies`.
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
@@ -19,6 +20,8 @@ from sottovoce.domain import Domain
 from sottovoce.questions.invented import InventedPeople
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.questions.people import People, check_histogram
+from sottovoce.theory.bounds import Bound
+from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4
 from sottovoce.workloads.base import Body, Workload
 from sottovoce.workloads.naming import value_at
 from sottovoce.workloads.pictures import NumberFigure, NumberHistogram, Panel
@@ -29,6 +32,8 @@ Floats = NDArray[np.float64]
 PerAnswer = float | Floats
 
 _ASKED_AS: Final = "asked_as"
+_FEWEST_OF_THEOREM: Final = 120
+"""People from whom on Theorem 3.4 is stated."""
 
 
 class Question(abc.ABC):
@@ -180,6 +185,14 @@ class Question(abc.ABC):
         """What may be given as a value, for messages."""
         return self.values_text
 
+    @property
+    def answers_text(self) -> str:
+        """What the answers are, in words, for titles."""
+        values = self.workload.n_values
+        return f"Answers to {plural(self.n_answers, 'query', 'queries')}" + (
+            "" if values is None else f" over {plural(values, 'value')}"
+        )
+
     def panels(self, n_answers: int) -> list[Panel]:
         """How an estimate of so many answers is drawn."""
         return list(self.workload.panels())
@@ -196,6 +209,26 @@ class Question(abc.ABC):
     def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
         """The histogram of an estimate of a number's distribution; None for others."""
         return None
+
+    # --- what the paper prints: a kind of its own theorem says so -------------------------------
+
+    printed_strategy: ClassVar[str] = "direct"
+    """The strategy that the paper's theorem is about."""
+
+    def printed_bound(self, epsilon: float, delta: float, users: int) -> Bound | None:
+        """The paper's bound on the L2 error of its own protocol, as printed; None where none is for so few people.
+
+        Theorem 3.2 where there is a delta, and else Theorem 3.4. For values that cannot be listed, it is the second
+        term of these.
+        """
+        asked = self.workload
+        # Without a finite domain the term with log J is no bound.
+        values: Any = math.inf if asked.n_values is None else asked.n_values
+        if delta > 0:
+            return theorem_3_2(asked.n_queries, values, asked.radius, epsilon, delta, users)
+        if users < _FEWEST_OF_THEOREM:
+            return None
+        return theorem_3_4(asked.n_queries, values, asked.radius, epsilon, users)
 
     # --- derived ---------------------------------------------------------------
 

@@ -9,11 +9,13 @@ from typing import Any, ClassVar, Self, final
 
 from sottovoce.core.errors import DomainError
 from sottovoce.core.limits import MAX_DOMAIN_SIZE, check_domain_size
+from sottovoce.core.words import plural
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.questions.base import Question
 from sottovoce.questions.domains import DOMAIN_PARAMETERS
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
+from sottovoce.theory.bounds import Bound, theorem_4_2
 from sottovoce.workloads.identity import Identity
 
 __all__ = ["Shares"]
@@ -40,6 +42,7 @@ class Shares(Question):
     parameters: ClassVar[tuple[Parameter, ...]] = DOMAIN_PARAMETERS
     strategies: ClassVar[tuple[str, ...]] = ("histogram",)
     projected_on: ClassVar[str] = "simplex"
+    printed_strategy: ClassVar[str] = "histogram"
 
     def __post_init__(self) -> None:
         domain = self.domain
@@ -77,6 +80,20 @@ class Shares(Question):
     @property
     def answers_are_shares(self) -> bool:
         return True
+
+    @property
+    def answers_text(self) -> str:
+        return f"Shares of {plural(self.n_answers, 'value')}"
+
+    def printed_bound(self, epsilon: float, delta: float, users: int) -> Bound:
+        """Theorem 4.2.
+
+        Examples
+        --------
+        >>> Shares.of(values=1024).printed_bound(1.0, 0.0, 20_000).statement
+        'Bassily 2019, Theorem 4.2, as printed'
+        """
+        return theorem_4_2(self.n_answers, epsilon, users)
 
     @property
     def listed_by_size(self) -> bool:

@@ -151,6 +151,10 @@ class Vector(Question):
     def values_text(self) -> str:
         return f"a vector of {plural(self.dimension, 'number')} within radius {self.radius:g}"
 
+    @property
+    def answers_text(self) -> str:
+        return f"Mean of {plural(self.n_answers, 'number')}"
+
     def find(self, name: object) -> int:
         """The coordinate with that number or label."""
         return (

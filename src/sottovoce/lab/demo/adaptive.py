@@ -15,7 +15,7 @@ from sottovoce.adaptive.rounds import seat_of
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.state import FinishedRound
 from sottovoce.estimates.intervals import Interval
-from sottovoce.lab.fleet.truth import true_answers
+from sottovoce.lab.fleet.people import true_answers
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 

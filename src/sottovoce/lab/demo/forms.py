@@ -10,7 +10,7 @@ import numpy as np
 from sottovoce.domain.number import number
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.lab.demo.adaptive import COUNTRIES, PLAYS
-from sottovoce.lab.fleet.truth import true_answers
+from sottovoce.lab.fleet.people import true_answers
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["FormAnswer", "people_for_forms", "read_forms", "state_forms"]

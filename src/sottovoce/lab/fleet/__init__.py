@@ -4,6 +4,6 @@ Reports are simulated with compiled kernels; no real device imports this.
 """
 
 from sottovoce.lab.fleet.drive import DEFAULT_BATCH, DEFAULT_SINGLES, run
-from sottovoce.lab.fleet.sent import Sent
+from sottovoce.lab.fleet.sending import Sent
 
 __all__ = ["DEFAULT_BATCH", "DEFAULT_SINGLES", "Sent", "run"]

@@ -12,19 +12,27 @@ from typing import Final, final
 
 from numpy.typing import ArrayLike
 
-from sottovoce.core.errors import ServiceError, SimulationError
+from sottovoce.analyst.collector import find_survey
+from sottovoce.core.errors import ServiceError, SimulationError, SurveyError
 from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, check_integer
 from sottovoce.device import CollectorClient, Device, Http, MemoryStore, Patience
 from sottovoce.device.fetch import Published, check_survey_id
-from sottovoce.lab.fleet.batches import BatchSender, bodies
-from sottovoce.lab.fleet.people import MOST_USERS, REPORTS, Respondents, Unlisted, Urn, respondents_for, seed_of
-from sottovoce.lab.fleet.sent import Ended, SendCounter, Sent
-from sottovoce.lab.fleet.truth import true_answers
+from sottovoce.lab.fleet.people import (
+    MOST_USERS,
+    REPORTS,
+    Respondents,
+    Unlisted,
+    Urn,
+    respondents_for,
+    seed_of,
+    true_answers,
+)
+from sottovoce.lab.fleet.sending import BatchSender, Ended, SendCounter, Sent, bodies
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.simulation import Seed, check_seed
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["DEFAULT_BATCH", "DEFAULT_SINGLES", "run"]
+__all__ = ["DEFAULT_BATCH", "DEFAULT_SINGLES", "run", "survey_id_of"]
 
 DEFAULT_SINGLES: Final = 200
 DEFAULT_BATCH: Final = 1000
@@ -293,3 +301,24 @@ def _seated(crowd: Respondents, seats: int) -> Iterator[Respondents]:
         yield from crowd.seats(seats)
         return
     raise SimulationError("a fleet answers a tracking survey whose values can be listed; this one's cannot")
+
+
+def survey_id_of(url: str, name: str, *, insecure: bool = False) -> str:
+    """The id of the survey of that id, beginning of an id, or title.
+
+    Raises
+    ------
+    SurveyError
+        If there is none, or more than one.
+    ServiceError
+        If the collector cannot be reached.
+    """
+    http = Http(url, insecure=insecure)
+    try:
+        return find_survey(name, CollectorClient(http).surveys)
+    except ServiceError as error:
+        if error.code != "unknown_survey":
+            raise
+        raise SurveyError(str(error)) from error
+    finally:
+        http.close()

@@ -1,6 +1,7 @@
 """Who the simulated devices belong to: invented people, handed out in random order, nobody twice.
 
 The order matters: whoever closes a round early, or looks at an estimate on its way, must see a fair sample.
+Beside them, what a perfect estimate would say about them.
 """
 
 from __future__ import annotations
@@ -14,16 +15,28 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.errors import SimulationError
 from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain
+from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.lab.populations.words import ZIPF, read_lines
+from sottovoce.questions.base import Question
 from sottovoce.questions.invented import InventedPeople
 from sottovoce.questions.people import People, check_histogram
-from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.panel import Panel, Seat
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
+from sottovoce.workloads.base import Workload
 from sottovoce.workloads.naming import value_at
 
-__all__ = ["MOST_USERS", "REPORTS", "Respondents", "Unlisted", "Urn", "respondents_for", "seed_of"]
+__all__ = [
+    "MOST_USERS",
+    "REPORTS",
+    "Respondents",
+    "Unlisted",
+    "Urn",
+    "respondents_for",
+    "seed_of",
+    "true_answers",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -162,3 +175,47 @@ def domain_of(survey: Survey | Panel) -> Domain:
     domain = survey.domain
     assert isinstance(domain, Domain)
     return domain
+
+
+Floats = NDArray[np.float64]
+
+_AT_ONCE: Final = 1 << 20
+
+
+def true_answers(survey: AskedSurvey | Panel, shares: Floats | None) -> Floats:
+    """Every answer of a survey for a population with these shares of every value; none for a panel.
+
+    Where values cannot be listed, the population is the one that the question invents.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> panel = sv.Survey.adaptive({"age": range(4)}, rounds=2, epsilon=1.0)
+    >>> true_answers(sv.Survey.round(panel, 1, "age < 3"), np.full(4, 0.25))
+    array([0.75])
+    """
+    if isinstance(survey, Panel):
+        return np.empty(0)
+    if survey.seat is not None:
+        return np.empty(0) if shares is None else _round(survey, shares)
+    question: Question = survey.question
+    population = question.invented_people()
+    if population is not None:
+        return population.answers
+    workload = question.workload
+    return np.empty(0) if shares is None or not isinstance(workload, Workload) else workload.matvec(shares)
+
+
+def _round(asked: AskedSurvey, shares: Floats) -> Floats:
+    """A round's answers, by going through all records."""
+    found = np.zeros(asked.n_answers)
+    assert isinstance(asked.seat, Seat)
+    for start in range(0, len(shares), _AT_ONCE):
+        part = shares[start : start + _AT_ONCE]
+        columns = asked.seat.panel.domain.split(np.arange(start, start + len(part)))
+        inputs = asked.seat.inputs(asked.question, columns)
+        if inputs.ndim == 1:
+            found += np.bincount(inputs, weights=part, minlength=len(found))
+        else:
+            found += part @ inputs
+    return found

@@ -12,14 +12,10 @@ from numpy.typing import NDArray
 
 from sottovoce.core.words import guarantee
 from sottovoce.figures.style import CURVES, SMALL, STYLE, TITLE, finish_axes, new_figure, require_matplotlib
-from sottovoce.lab.simulation.paper_bound import paper_bound
 from sottovoce.lab.simulation.survey_error import MeasuredError, measure, measure_population
 from sottovoce.planning.curves import ErrorCurve, curve_by_users, user_grid
 from sottovoce.planning.plan import Plan
-from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
-from sottovoce.strategies.direct import Direct
-from sottovoce.strategies.histogram import Histogram
 
 __all__ = ["PlanErrorCurves", "people_simulated", "plan_curves", "plan_figure"]
 
@@ -38,9 +34,6 @@ MAX_CROWD: Final = 10**7
 
 MAX_VALUES: Final = 2**20
 """Domains larger than this are not simulated for a picture."""
-
-_PAPER: Final = {Shares.kind: Histogram.name}
-"""The strategy that the paper's theorem is about; `direct` for all other questions."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +90,8 @@ def people_simulated(plan: Plan) -> int:
 def plan_curves(plan: Plan, advance: Progress | None = None) -> PlanErrorCurves:
     """The curves of a plan; `advance` is called with the number of people simulated since its last call."""
     design, people, survey = plan.design, user_grid(plan.users), plan.survey()
-    printed = [
-        paper_bound(survey, n) if design.name == _PAPER.get(plan.question.kind, Direct.name) else None for n in people
-    ]
+    question, is_printed = plan.question, design.name == plan.question.printed_strategy
+    printed = [question.printed_bound(survey.epsilon, survey.delta, n) if is_printed else None for n in people]
     return PlanErrorCurves(
         plan=plan,
         people=tuple(people),
@@ -176,7 +168,7 @@ def _draw_l2(ax: Any, curves: PlanErrorCurves) -> None:
             label=f"{label}, simulated ({curves.measured[0].distribution})",
         )
     told = f"{'' if plan.central is None else 'local '}{guarantee(plan.epsilon, plan.delta)}"
-    _finish(ax, curves.plan, "L2 over all answers", f"{_asked(plan)}: {plan.best.name}, {told}")
+    _finish(ax, curves.plan, "L2 over all answers", f"{plan.question.answers_text}: {plan.best.name}, {told}")
 
 
 def _draw_margin(ax: Any, curves: PlanErrorCurves) -> None:
@@ -207,16 +199,6 @@ def _scaled(plan: Plan, errors: Sequence[float]) -> list[float]:
 def _margin_words(plan: Plan) -> str:
     unit = "per cent points" if plan.question.answers_are_shares else plan.question.unit
     return f"margin of one answer (95 %){unit and f', {unit}'}"
-
-
-def _asked(plan: Plan) -> str:
-    asked = plan.question
-    if isinstance(asked, Shares):
-        return f"Shares of {asked.n_answers:,} values"
-    if isinstance(asked, Vector):
-        return f"Mean of {asked.n_answers:,} numbers"
-    over = "" if asked.workload.n_values is None else f" over {asked.workload.n_values:,} values"
-    return f"Answers to {asked.n_answers:,} queries{over}"
 
 
 def _finish(ax: Any, plan: Plan, up: str, title: str, **legend: Any) -> None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SimulationError
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.lab.populations.distributions import frequencies
-from sottovoce.lab.simulation.paper_bound import paper_bound
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, seeds_of, summarised
 from sottovoce.projections.hull import project_hull
 from sottovoce.questions.invented import InventedPeople
@@ -85,7 +84,7 @@ class MeasuredError:
     l2_bound
         What the expected L2 error of the projected estimate stays below, for every population.
     l2_bound_paper
-        The same as the paper prints it for its own protocol; see `paper_bound`.
+        The same as the paper prints it for its own protocol; see `Question.printed_bound`.
     gap
         The largest gap among the repeats: every projected estimate is within its square root of the exact one.
     seconds
@@ -241,7 +240,7 @@ def _repeated(
         found.append(_errors(survey, estimate, truth, symmetric))
         gap = max(gap, estimate.gap)
     mean, standard_error = summarised(found)
-    design, printed = survey.design, paper_bound(survey, n)
+    design, printed = survey.design, survey.question.printed_bound(survey.epsilon, survey.delta, n)
     return MeasuredError(
         question=survey.kind,
         answers=survey.n_answers,
