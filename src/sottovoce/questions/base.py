@@ -285,6 +285,9 @@ class Question(abc.ABC):
         """Lower and upper limits of the answers: for all of them, or one per answer."""
         return self.workload.answer_range
 
+    plotted_with_people: ClassVar[bool] = False
+    """Whether the picture of a plan simulates the invented people, which must take no more than a second."""
+
     def invented_people(self) -> InventedPeople | None:
         """People for simulations, of whom the true answers are known; None where all values can be listed."""
         return None

@@ -69,6 +69,7 @@ class Vector(Question):
     strategies: ClassVar[tuple[str, ...]] = ("direct",)
     projected_on: ClassVar[str] = "ball"
     held: ClassVar[str] = "the whole vector of a person, all its coordinates together"
+    plotted_with_people: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimension", check_dimension(self.dimension))

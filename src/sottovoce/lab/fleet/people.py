@@ -47,6 +47,9 @@ MOST_USERS: Final = 10**9
 _VALUES, _ORDER, REPORTS = 0, 1, 3
 """What a fleet's seed is spawned for."""
 
+_AT_ONCE: Final = 1 << 20
+"""Records whose answers are added up together."""
+
 
 def seed_of(seed: int, *key: int) -> int:
     """An independent seed for each key, always the same one for a seed."""
@@ -175,11 +178,6 @@ def domain_of(survey: Survey | Panel) -> Domain:
     domain = survey.domain
     assert isinstance(domain, Domain)
     return domain
-
-
-Floats = NDArray[np.float64]
-
-_AT_ONCE: Final = 1 << 20
 
 
 def true_answers(survey: AskedSurvey | Panel, shares: Floats | None) -> Floats:

@@ -15,7 +15,6 @@ from sottovoce.figures.style import CURVES, SMALL, STYLE, TITLE, finish_axes, ne
 from sottovoce.lab.simulation.survey_error import MeasuredError, measure, measure_population
 from sottovoce.planning.curves import ErrorCurve, curve_by_users, user_grid
 from sottovoce.planning.plan import Plan
-from sottovoce.questions.vector import Vector
 
 __all__ = ["PlanErrorCurves", "people_simulated", "plan_curves", "plan_figure"]
 
@@ -106,7 +105,7 @@ def plan_curves(plan: Plan, advance: Progress | None = None) -> PlanErrorCurves:
 
 def _measured(plan: Plan, advance: Progress | None) -> list[MeasuredError]:
     simulated, survey = crowds_simulated(plan), plan.survey()
-    if isinstance(plan.question, Vector):
+    if plan.question.plotted_with_people:
         return [measure(survey, n, repeats=REPEATS, seed=SEED, progress=advance) for n in simulated]
     shares = _shares(plan) if simulated else None
     if shares is None:

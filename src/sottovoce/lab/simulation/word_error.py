@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.words.estimate import WordsEstimate
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, mean_and_error, seeds_of
 from sottovoce.questions.invented_words import WordPeople
@@ -105,13 +104,11 @@ def measure_words(
     n, times = check_users(people.lines if users is None else users), check_repeats(repeats)
     fixed = secrets.randbits(32) if seed is None else seed
     seeds, found, began = seeds_of(fixed, 2 * times), [], time.perf_counter()
-    estimate: Estimate | None = None
+    estimates: list[Any] = []
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
         drawn = people.everybody() if users is None else None
-        estimate = survey.estimate(_counted(survey, people, n, drawn, people_seed, report_seed, progress))
-        assert isinstance(estimate, WordsEstimate)
-        found.append(_compared(estimate, people))
-    assert isinstance(estimate, WordsEstimate)
+        estimates.append(survey.estimate(_counted(survey, people, n, drawn, people_seed, report_seed, progress)))
+        found.append(_compared(estimates[-1], people))
     columns = {key: [getattr(one, key) for one in found] for key in SearchedOnce.__dataclass_fields__}
     spread = {key: mean_and_error(values)[1] for key, values in columns.items()} if times > 1 else None
     return MeasuredWords(
@@ -128,7 +125,7 @@ def measure_words(
         report_bits=survey.mechanism.report_bits,
         report_bytes=survey.mechanism.report_bytes,
         seconds=(time.perf_counter() - began) / times,
-        estimate=estimate,
+        estimate=estimates[-1],
         people=people,
     )
 
