@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sottovoce.cli.plan_table import duration, size
-from sottovoce.engines.cost import Cost, cost_here, cost_on_spark
-from sottovoce.engines.rates import Rates
+from sottovoce.engines.cost import Cost, Rates, cost_here, cost_on_spark
 from sottovoce.mechanisms import create
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.codebook import Codebook

@@ -9,8 +9,8 @@ from typing import Any
 
 import sottovoce as sv
 from sottovoce.core.errors import SottovoceError
-from sottovoce.domain.spelling import spelt
-from sottovoce.domain.word_codes import ALPHABETS, WordCode, code_from_statement
+from sottovoce.domain.words.code import spelt
+from sottovoce.domain.words.codes import ALPHABETS, WordCode, code_from_statement
 from sottovoce.randomness import ByteSource
 
 __all__ = ["word_vectors"]

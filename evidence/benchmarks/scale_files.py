@@ -23,11 +23,11 @@ import pyarrow.parquet as pq
 import sottovoce as sv
 from evidence.benchmarks.peers import ENVIRONMENT, REQUIREMENTS, PeersUnavailable, prepared_environment, run_step
 from sottovoce import engines
-from sottovoce.engines.files import find_files, scan_files
-from sottovoce.engines.local_counts import InMemory
-from sottovoce.engines.local_resume import WorkFolder
-from sottovoce.engines.local_run import Run
-from sottovoce.engines.reading import in_pieces
+from sottovoce.engines.machine.counts import InMemory
+from sottovoce.engines.machine.engine import Run
+from sottovoce.engines.machine.resume import WorkFolder
+from sottovoce.engines.reports.files import find_files, scan_files
+from sottovoce.engines.reports.reading import in_pieces
 from sottovoce.formats.report_files import LAYOUT
 
 __all__ = ["run"]

@@ -14,7 +14,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.analyst.parquet import Folder, read_export
 from sottovoce.core.errors import MismatchError, ReportError, ServiceError
-from sottovoce.engines.files import find_files, scan_files
+from sottovoce.engines.reports.files import find_files, scan_files
 from sottovoce.formats.wire import REPORT_ID_BYTES, encode_batch
 from sottovoce.protocol.surveys import SegmentEntry
 

@@ -10,7 +10,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.auditing.word_values import random_word
-from sottovoce.domain.unicode_code import UnicodeCode
+from sottovoce.domain.words.letters import UnicodeCode
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.questions import Words
 

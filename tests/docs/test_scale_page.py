@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import make_scale_page
-from sottovoce.engines.rates import Rates
+from sottovoce.engines.cost import Rates
 
 
 def test_the_page_follows_from_the_rates() -> None:

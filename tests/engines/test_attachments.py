@@ -12,8 +12,8 @@ from commands import Run, run_here
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet
 from sottovoce.analyst.parquet import Folder
 from sottovoce.core.errors import SottovoceError, SurveyError
-from sottovoce.engines.attachments import AttachmentFiles
-from sottovoce.engines.files import find_files, stated_survey
+from sottovoce.engines.reports.files import find_files, stated_survey
+from sottovoce.engines.reports.remote import AttachmentFiles
 from sottovoce.formats.wire import encode_batch
 from sottovoce.protocol.surveys import SegmentEntry
 
@@ -109,7 +109,7 @@ def test_folders_and_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "b" / DIGEST).write_bytes(CONTENT)
     folders = [str(tmp_path / name) for name in "ab"]
     assert AttachmentFiles(folders)[DIGEST] == CONTENT
-    monkeypatch.setattr("sottovoce.engines.attachments.MAX_SURVEY_BYTES", len(CONTENT) - 1)
+    monkeypatch.setattr("sottovoce.engines.reports.remote.MAX_SURVEY_BYTES", len(CONTENT) - 1)
     with pytest.raises(SurveyError, match="is longer than"):
         AttachmentFiles(folders)[DIGEST]
     (tmp_path / "b" / DIGEST).unlink()

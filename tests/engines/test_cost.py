@@ -11,8 +11,7 @@ import pytest
 from sottovoce.cli import main
 from sottovoce.core.errors import PlanError, SottovoceError
 from sottovoce.engines.calibrate import calibrate
-from sottovoce.engines.cost import cost_here, cost_on_spark
-from sottovoce.engines.rates import FAR_CELLS, NEAR_CELLS, Rates
+from sottovoce.engines.cost import FAR_CELLS, NEAR_CELLS, Rates, cost_here, cost_on_spark
 from sottovoce.mechanisms import create
 from sottovoce.mechanisms.codebook import Codebook
 

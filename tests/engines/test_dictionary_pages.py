@@ -11,9 +11,8 @@ import pytest
 
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of
 from sottovoce import engines
-from sottovoce.engines.dictionary_pages import DictionaryPage, dictionary_page, holds_dictionary
-from sottovoce.engines.files import scan_files
-from sottovoce.engines.reading import columns, in_pieces
+from sottovoce.engines.reports.files import scan_files
+from sottovoce.engines.reports.reading import DictionaryPage, columns, dictionary_page, holds_dictionary, in_pieces
 
 SURVEY = survey_of("hadamard")
 

@@ -10,7 +10,7 @@ import pytest
 import sottovoce as sv
 from engines.battery import reports_of, survey_of, write_parquet, write_segment
 from sottovoce.core.errors import MismatchError, ReportError
-from sottovoce.engines.files import find_files, scan_files, stated_survey
+from sottovoce.engines.reports.files import find_files, scan_files, stated_survey
 
 
 def names(found: list[str]) -> list[str]:

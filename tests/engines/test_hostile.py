@@ -21,11 +21,10 @@ from commands import run_here
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet, write_segment
 from sottovoce import engines
 from sottovoce.core.errors import ReportError, SottovoceError
-from sottovoce.engines.local_counts import InMemory
-from sottovoce.engines.local_resume import WorkFolder
-from sottovoce.engines.reading import columns, in_pieces
-from sottovoce.engines.rows import sift
-from sottovoce.engines.tally import Tally
+from sottovoce.engines.machine.counts import InMemory
+from sottovoce.engines.machine.resume import WorkFolder
+from sottovoce.engines.reports.reading import columns, in_pieces
+from sottovoce.engines.reports.rows import Tally, sift
 from sottovoce.formats.aggregate_file import AggregateFile, write_aggregate
 from sottovoce.formats.sharded import check_possible, in_shards
 from sottovoce.kernels import repeats

@@ -9,7 +9,7 @@ import pytest
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet
 from sottovoce import engines
 from sottovoce.core.errors import ReportError
-from sottovoce.engines import local_run
+from sottovoce.engines.machine import engine as local_run
 
 LITTLE = 2**16
 """Memory of which 4,096 rows are a group: more go to files."""

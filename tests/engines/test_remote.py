@@ -13,8 +13,8 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import MissingExtraError, ReportError
-from sottovoce.engines import remote
-from sottovoce.engines.files import find_files, stated_survey
+from sottovoce.engines.reports import remote
+from sottovoce.engines.reports.files import find_files, stated_survey
 from sottovoce.formats.report_files import write_reports
 from sottovoce.formats.wire import encode_batch
 

@@ -12,10 +12,8 @@ import pytest
 
 from sottovoce.core.errors import ServiceError
 from sottovoce.core.progress_lines import StepLines
-from sottovoce.engines.cluster.masters import check_master, kind_of
-from sottovoce.engines.cluster.starts import remember, usually
-from sottovoce.engines.cluster.watched import watched
-from sottovoce.engines.cluster.watching import StageWork, Work, work_of
+from sottovoce.engines.cluster.masters import check_master, kind_of, remember, usually
+from sottovoce.engines.cluster.watched import StageWork, Work, watched, work_of
 
 
 @pytest.mark.parametrize(

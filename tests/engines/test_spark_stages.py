@@ -12,14 +12,14 @@ import pytest
 from engines.battery import CHECKS, SURVEYS, expected, new_ids, reports_of, survey_of, write_parquet
 from engines.pretend_spark import PretendSession, PretendTable
 from sottovoce.core.errors import CapacityError, ReportError, ServiceError
-from sottovoce.engines import files
 from sottovoce.engines.cluster import job as spark_job
 from sottovoce.engines.cluster import reading as spark_reading
 from sottovoce.engines.cluster import run as spark_run
 from sottovoce.engines.cluster.engine import SparkEngine
 from sottovoce.engines.cluster.errors import translate_error
-from sottovoce.engines.cluster.input import checked_columns, cut
+from sottovoce.engines.cluster.reading import checked_columns, cut
 from sottovoce.engines.cluster.rows import add_up, buckets_of, has_one_cell, pack, unpack, with_one_cell
+from sottovoce.engines.reports import files
 
 
 @pytest.mark.parametrize("name", CHECKS)

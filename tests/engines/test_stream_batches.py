@@ -18,11 +18,10 @@ from engines.pretend_spark import PretendSession
 from sottovoce import engines
 from sottovoce.core import files
 from sottovoce.core.errors import CapacityError, MismatchError, ReportError
+from sottovoce.engines.reports.rows import Tally
 from sottovoce.engines.streams import batches as stream_batches
 from sottovoce.engines.streams.batches import BatchCounter, StreamCounts
-from sottovoce.engines.streams.horizon import Horizon
-from sottovoce.engines.streams.state import StateFolder, StreamState
-from sottovoce.engines.tally import Tally
+from sottovoce.engines.streams.state import Horizon, StateFolder, StreamState
 
 SURVEY = "hadamard"
 IDS = new_ids(40, 1)

@@ -7,7 +7,7 @@ from scipy import stats
 import sottovoce as sv
 from evidence.experiments.one_round import one_round_table
 from sottovoce.core.errors import PlanError, SottovoceError
-from sottovoce.domain.word_codes import ENDED, word_code
+from sottovoce.domain.words.codes import ENDED, word_code
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.questions.words import Words
 from sottovoce.strategies.words.levels import level_ends, level_rows

@@ -14,7 +14,7 @@ from scipy import stats
 
 import sottovoce as sv
 from sottovoce.core.errors import SottovoceError
-from sottovoce.domain.unicode_code import character_units
+from sottovoce.domain.words.letters import character_units
 from sottovoce.estimates.words.estimate import WordsEstimate
 from sottovoce.estimates.words.intervals import chosen_words, first_levels
 from sottovoce.estimates.words.search import SearchRule

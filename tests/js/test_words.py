@@ -17,7 +17,7 @@ import sottovoce as sv
 from js.bridge import Bridge, Refused, as_sent
 from js.surveys import PEOPLE, larger, last_value
 from sottovoce.core.errors import SottovoceError
-from sottovoce.domain.spelling import spelt
+from sottovoce.domain.words.code import spelt
 
 # A character that this Python does not know may be a letter to a newer Node. Of surrogates there is one only, which
 # never stands before its other half: to JavaScript both would be one character.

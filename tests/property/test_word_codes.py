@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sottovoce.core.errors import DomainError, SottovoceError
-from sottovoce.domain.spelling import CASES, spelt
-from sottovoce.domain.word_codes import ENDED, WordCode, code_from_statement, word_code
+from sottovoce.domain.words.code import CASES, spelt
+from sottovoce.domain.words.codes import ENDED, WordCode, code_from_statement, word_code
 from sottovoce.surveys.survey import Survey
 
 CODES = {

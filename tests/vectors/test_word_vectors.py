@@ -13,8 +13,8 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core import errors
-from sottovoce.domain.spelling import spelt
-from sottovoce.domain.word_codes import code_from_statement
+from sottovoce.domain.words.code import spelt
+from sottovoce.domain.words.codes import code_from_statement
 from sottovoce.randomness import tape_source
 from sottovoce.randomness.philox import key_of, philox4x32
 

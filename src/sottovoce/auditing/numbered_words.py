@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from sottovoce.domain.word_codes import ByteCode, IntegerCode, LetterCode, WordCode
+from sottovoce.domain.words.codes import ByteCode, IntegerCode, LetterCode, WordCode
 
 __all__ = ["EDGE_WORDS", "word_value"]
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from sottovoce.domain.word_codes import LONGEST, WordCode
+from sottovoce.domain.words.codes import LONGEST, WordCode
 
 __all__ = ["Held", "random_word", "words_to_run"]
 

@@ -157,7 +157,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _survey(arguments: argparse.Namespace) -> Survey:
     """The survey that was named, or the one in the metadata of the files."""
-    from sottovoce.engines.files import find_files, stated_survey
+    from sottovoce.engines.reports.files import find_files, stated_survey
 
     if arguments.survey is None:
         return stated_survey(find_files(arguments.reports))
@@ -181,8 +181,8 @@ def survey_file(path: Path, reports: Sequence[str] = ()) -> Survey:
 def any_survey_file(path: Path, reports: Sequence[str] = ()) -> Survey | Panel | Tracking:
     """Whatever survey's JSON a file holds; its attachment is beside it or in the folder of some reports."""
     from sottovoce.core.errors import SurveyError
-    from sottovoce.engines.attachments import AttachmentFiles, folders_of
-    from sottovoce.engines.files import find_files
+    from sottovoce.engines.reports.files import find_files
+    from sottovoce.engines.reports.remote import AttachmentFiles, folders_of
     from sottovoce.surveys.survey import Survey
 
     try:

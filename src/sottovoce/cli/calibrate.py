@@ -11,7 +11,7 @@ from sottovoce.cli.output import console, print_json, titled_table, working
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
-    from sottovoce.engines.rates import Rates
+    from sottovoce.engines.cost import Rates
 
 __all__ = ["register"]
 
@@ -47,7 +47,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     from sottovoce.core.files import check_file
     from sottovoce.engines.calibrate import calibrate
-    from sottovoce.engines.rates import place
+    from sottovoce.engines.cost import place
 
     if arguments.out is not None:
         check_file(arguments.out, "file of rates")

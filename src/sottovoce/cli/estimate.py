@@ -157,7 +157,7 @@ def _totals_of_files(arguments: argparse.Namespace) -> dict[str, ShardedAggregat
     """The sum of all files by survey; there are several where they are periods of one tracking survey."""
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.errors import MismatchError
-    from sottovoce.engines.files import identity
+    from sottovoce.engines.reports.files import identity
     from sottovoce.formats.aggregate_file import AggregateFile
 
     if arguments.watch:

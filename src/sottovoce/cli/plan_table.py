@@ -192,8 +192,7 @@ def add_cost(parser: Parser) -> None:
 
 def costs_of(found: Plan, arguments: argparse.Namespace) -> list[Cost]:
     """Predictions for the best design of a plan: here, and on Spark if that was measured."""
-    from sottovoce.engines.cost import cost_here, cost_on_spark
-    from sottovoce.engines.rates import Rates, place
+    from sottovoce.engines.cost import Rates, cost_here, cost_on_spark, place
 
     rates = Rates.load(arguments.rates or place())
     mechanism, users = found.design.mechanism, found.users

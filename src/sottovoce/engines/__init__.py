@@ -7,13 +7,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.engines.base import Counted, Engine, Faults
-from sottovoce.engines.tally import BadFile, Tally
+from sottovoce.engines.reports.rows import BadFile, Tally
 from sottovoce.surveys.survey import Survey
 
-# Neither module is called as its function: an import of engines.local would hide that.
+# No module is called as its function: an import of engines.local would hide that.
 if TYPE_CHECKING:
     from sottovoce.engines.cluster.engine import SparkEngine
-    from sottovoce.engines.local_engine import LocalEngine
+    from sottovoce.engines.machine.engine import LocalEngine
     from sottovoce.engines.streams.stream import ReportStream
 
 __all__ = ["BadFile", "Counted", "Engine", "Faults", "Tally", "follow", "local", "spark"]
@@ -84,7 +84,7 @@ def local(
     restart
         Start again instead of resuming an interrupted run in `work`.
     """
-    from sottovoce.engines.local_engine import LocalEngine
+    from sottovoce.engines.machine.engine import LocalEngine
 
     return LocalEngine(work=work, memory_bytes=memory_bytes, cores=cores, restart=restart)
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final, get_args
 
 from sottovoce.core.errors import CapacityError, ReportError
-from sottovoce.engines.tally import Tally
+from sottovoce.engines.reports.rows import Tally
 from sottovoce.formats.aggregate_file import AggregateFile, write_aggregate
 from sottovoce.formats.sharded import ShardedAggregate
 from sottovoce.surveys.aggregate import Aggregate

@@ -13,7 +13,7 @@ import numpy as np
 from sottovoce.core.errors import ReportError
 from sottovoce.core.files import write_errors
 from sottovoce.core.limits import check_integer
-from sottovoce.engines.rates import FAR_CELLS, NEAR_CELLS, Rates
+from sottovoce.engines.cost import FAR_CELLS, NEAR_CELLS, Rates
 from sottovoce.formats.report_files import write_reports
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.kernels.threads import cores

@@ -11,7 +11,7 @@ import numpy as np
 
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import as_float, check_integer
-from sottovoce.domain.word_code import WordCode, units_of
+from sottovoce.domain.words.code import WordCode, units_of
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.words.levels import length_unit
 from sottovoce.strategies.words.prefixes import PrefixStrategy

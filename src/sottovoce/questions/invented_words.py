@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import SimulationError
-from sottovoce.domain.word_codes import ALPHABETS, ByteCode, IntegerCode, LetterCode, WordCode
+from sottovoce.domain.words.codes import ALPHABETS, ByteCode, IntegerCode, LetterCode, WordCode
 
 __all__ = ["WordPeople"]
 
@@ -39,7 +39,7 @@ class WordPeople:
 
     Examples
     --------
-    >>> from sottovoce.domain.word_codes import word_code
+    >>> from sottovoce.domain.words.codes import word_code
     >>> people = WordPeople.of_lines(word_code("latin", 8, "lower"), ["tea", "Tea ", "coffee", "42"])
     >>> people.labels, people.answers, people.lines
     (['tea', 'coffee'], array([0.5 , 0.25]), 4)

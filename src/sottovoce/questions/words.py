@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.entries import entries_of
 from sottovoce.core.errors import SimulationError, SurveyError
 from sottovoce.core.words import plural
-from sottovoce.domain.spelling import CASES
-from sottovoce.domain.word_codes import ALPHABETS, LONGEST, WordCode, code_from_statement, word_code
+from sottovoce.domain.words.code import CASES
+from sottovoce.domain.words.codes import ALPHABETS, LONGEST, WordCode, code_from_statement, word_code
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented_words import WordPeople
 from sottovoce.questions.parameter import Parameter

@@ -8,7 +8,7 @@ from typing import final
 from numpy.typing import ArrayLike
 
 from sottovoce.core.errors import SurveyError
-from sottovoce.domain.word_codes import WordCode
+from sottovoce.domain.words.codes import WordCode
 from sottovoce.workloads.base import Body, Floats
 
 __all__ = ["OneWord"]

@@ -13,7 +13,7 @@ from sottovoce.engines.base import Counted, Ids
 from sottovoce.engines.cluster.errors import translating_errors
 from sottovoce.engines.cluster.rows import add_packed
 from sottovoce.engines.cluster.tables import checksum
-from sottovoce.engines.tally import Tally
+from sottovoce.engines.reports.rows import Tally
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.shards import Shard, shard_length
 from sottovoce.surveys.survey import Survey

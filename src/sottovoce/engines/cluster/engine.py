@@ -15,12 +15,12 @@ from sottovoce.core.progress import stepping
 from sottovoce.engines.base import Counted, Engine, Faults, Ids, Progress, check_choice, check_faults, ids_trusted
 from sottovoce.engines.cluster.counted import SparkCounted
 from sottovoce.engines.cluster.errors import pyspark_sql, translating_errors
-from sottovoce.engines.cluster.input import checked_columns, cut, found_files, is_table
 from sottovoce.engines.cluster.job import TASK_MEMORY
+from sottovoce.engines.cluster.reading import checked_columns, cut, found_files, is_table
 from sottovoce.engines.cluster.run import CountedRows, ReportRows, SparkRun, parallel
 from sottovoce.engines.cluster.watched import PATIENCE
-from sottovoce.engines.files import ReportFile, check_unchanged
-from sottovoce.engines.tally import BadFile, Tally
+from sottovoce.engines.reports.files import ReportFile, check_unchanged
+from sottovoce.engines.reports.rows import BadFile, Tally
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["SparkEngine"]

@@ -1,17 +1,24 @@
-"""Kinds of Spark masters, and whether one answers at all: Spark itself would try for minutes."""
+"""Kinds of Spark masters, whether one answers, and how long a session of its kind usually takes to start.
+
+Spark itself would try for minutes.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from sottovoce.core.errors import ServiceError
+from sottovoce.core.files import cache_directory, replace_file
 
-__all__ = ["Kind", "check_master", "kind_of", "shown", "unanswered"]
+__all__ = ["Kind", "check_master", "kind_of", "remember", "shown", "unanswered", "usually"]
+
 
 Kind: TypeAlias = Literal["local", "standalone", "yarn", "kubernetes", "connect"]
 
@@ -109,3 +116,37 @@ def _check_hadoop() -> None:
             "yarn-site.xml and core-site.xml",
             code="no_hadoop_conf",
         )
+
+
+_FILE: Final = "spark_starts.json"
+_RANGES: Final[Mapping[Kind, str]] = {
+    "local": "5 to 15 seconds",
+    "standalone": "5 to 20 seconds",
+    "yarn": "20 to 60 seconds, and longer where the queue is full",
+    "kubernetes": "20 to 60 seconds, and longer where images must be fetched",
+    "connect": "a second or two",
+}
+
+
+def usually(kind: Kind) -> str:
+    """Words on how long it takes."""
+    seconds = _remembered().get(kind)
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < 1e5:
+        return f"this usually takes {_RANGES[kind]}"
+    return f"this took {max(1, round(seconds))} s last time"
+
+
+def remember(kind: Kind, seconds: float) -> None:
+    """Keep it for the next start; a cache that cannot be written is none."""
+    with suppress(OSError):
+        place = cache_directory() / _FILE
+        place.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(place, json.dumps({**_remembered(), kind: round(seconds, 1)}).encode())
+
+
+def _remembered() -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        found = json.loads((cache_directory() / _FILE).read_bytes())
+        if isinstance(found, dict):
+            return found
+    return {}

@@ -1,4 +1,4 @@
-"""The first stage of a Spark job: rows are read, sifted and counted at once; only half of each id goes on.
+"""What a Spark job reads, and its first stage: rows are read, sifted and counted at once; half of each id goes on.
 
 Rows that share half of their id may be repeats, and no others can be; so 8 bytes a report are all that is shuffled.
 Every stage is a function of the set of rows it is given, so that a task that is run again changes nothing.
@@ -6,29 +6,39 @@ Every stage is a function of the set of rows it is given, so that a task that is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import ReportError
+from sottovoce.core.addresses import is_address
+from sottovoce.core.errors import ReportError, SottovoceError
 from sottovoce.engines.cluster.counts import CellCounts
-from sottovoce.engines.cluster.job import Job
+from sottovoce.engines.cluster.job import MAX_TASK_ROWS, TASKS_A_CORE, Job, prepare_worker
 from sottovoce.engines.cluster.rows import Bytes, digest
 from sottovoce.engines.cluster.tables import TALLY, Batches, Stage, TallyNote, in_table
-from sottovoce.engines.cluster.worker import prepare_worker
-from sottovoce.engines.files import why_bad
-from sottovoce.engines.local_repeats import halves
-from sottovoce.engines.reading import FilePiece, columns, rows_at_once
-from sottovoce.engines.remote import status
-from sottovoce.engines.rows import Sifted, sift
-from sottovoce.engines.tally import Tally
+from sottovoce.engines.machine.repeats import halves
+from sottovoce.engines.reports.files import ReportFile, ScannedFiles, find_files, scan_files, why_bad
+from sottovoce.engines.reports.reading import FilePiece, columns, in_pieces, rows_at_once
+from sottovoce.engines.reports.remote import status
+from sottovoce.engines.reports.rows import Sifted, Tally, sift
 from sottovoce.formats.report_files import REPORT, REPORT_ID, pyarrow
 from sottovoce.kernels.repeats import sampled, spread_words
+from sottovoce.surveys.survey import Survey
 
-__all__ = ["Source", "TaskPiece", "count_and_halve", "from_files", "from_table"]
+__all__ = [
+    "Source",
+    "TaskPiece",
+    "checked_columns",
+    "count_and_halve",
+    "cut",
+    "found_files",
+    "from_files",
+    "from_table",
+    "is_table",
+]
 
 
 class TaskPiece(NamedTuple):
@@ -172,3 +182,76 @@ def _at_most_twice(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Of each word one or two: an id that was sent a million times goes on as one that was sent twice."""
     once, times = np.unique(words, return_counts=True)
     return np.repeat(once, np.minimum(times, 2))
+
+
+_LEAST_TASK_ROWS: Final = 1 << 19
+"""Fewer would take less time than a task takes to begin; and over Spark Connect nobody knows how many cores it has."""
+
+
+def is_table(reports: object) -> bool:
+    """Whether this is a table of Spark's, of whatever kind of session."""
+    return hasattr(type(reports), "mapInArrow")  # of its type: a table of Spark Connect asks its server for the rest
+
+
+def found_files(survey: Survey, reports: object) -> ScannedFiles:
+    """The files of paths and addresses, their footers looked at.
+
+    Raises
+    ------
+    SottovoceError
+        If there are none, or Python cannot read an address that perhaps Spark itself can.
+    """
+    try:
+        return scan_files(survey, find_files(reports))
+    except SottovoceError as error:
+        given = [reports] if isinstance(reports, str) or not isinstance(reports, Iterable) else reports
+        if any(isinstance(one, str) and is_address(one) for one in given):
+            error.add_note("; what only Spark itself can read, give as a table: spark.read.parquet(...)")
+        raise
+
+
+def checked_columns(table: Any) -> Any:
+    """The table's two columns of reports.
+
+    Raises
+    ------
+    ReportError
+        If one is missing, there twice, or not of bytes.
+    """
+    fields = table.schema.fields
+    for name in (REPORT_ID, REPORT):
+        types = [field.dataType.simpleString() for field in fields if field.name == name]
+        if not types:
+            there = ", ".join(field.name for field in fields[:8]) or "none"
+            raise ReportError(
+                f"the table has no column {name}: it needs {REPORT_ID} and {REPORT}, both of type binary; it has "
+                f"{there}. Rename what holds them: table.withColumnRenamed(...)"
+            )
+        if len(types) > 1:
+            raise ReportError(f"the table has {len(types)} columns {name}: drop all but one")
+        if types[0] != "binary":
+            raise ReportError(
+                f"column {name} of the table is of type {types[0]}, not of bytes (binary): decode it first, with "
+                "unhex or unbase64 for text"
+            )
+    return table.select(REPORT_ID, REPORT)
+
+
+def cut(files: Sequence[ReportFile], cores: int, task_rows: int | None = None) -> list[list[TaskPiece]]:
+    """The pieces of the files, in lists of about as many rows, one a task.
+
+    A row group is never cut; small files share a task.
+    """
+    rows = sum(file.rows for file in files)
+    most = task_rows or max(_LEAST_TASK_ROWS, min(MAX_TASK_ROWS, -(-rows // (TASKS_A_CORE * max(1, cores)))))
+    tasks: list[list[TaskPiece]] = [[]]
+    held = 0
+    for number, file in enumerate(files):
+        # What a task reads of a file tells it of no other row group.
+        for part in in_pieces([file], most) or [FilePiece(file, 0, 0, 0)]:
+            if held and held + part.rows > most:
+                tasks.append([])
+                held = 0
+            tasks[-1].append(TaskPiece(number, part._replace(file=file._replace(groups=()))))
+            held += part.rows
+    return tasks

@@ -18,13 +18,20 @@ from sottovoce.engines.base import Ids, Progress, not_unique
 from sottovoce.engines.cluster.counted import other_counts
 from sottovoce.engines.cluster.errors import translating_errors
 from sottovoce.engines.cluster.job import CHUNK_CELLS, HALF_BYTES, HELD_SHARE, RANGE_CELLS, Job, is_wide
-from sottovoce.engines.cluster.merging import MOST_SUSPECTS, SuspectNote, as_they_are, merge_and_find, merge_chunks
+from sottovoce.engines.cluster.merging import (
+    MOST_SUSPECTS,
+    SuspectNote,
+    as_they_are,
+    merge_and_find,
+    merge_chunks,
+    send_suspects,
+    settle_suspects,
+)
 from sottovoce.engines.cluster.reading import Source, TaskPiece, count_and_halve, from_files, from_table
 from sottovoce.engines.cluster.rows import add_packed
-from sottovoce.engines.cluster.settling import send_suspects, settle_suspects
 from sottovoce.engines.cluster.tables import CHECKED, CHECKSUM, READ_AGAIN, SCHEMA, SUSPECTS, TALLY, TallyNote, summed
 from sottovoce.engines.cluster.watched import watched
-from sottovoce.engines.tally import Tally
+from sottovoce.engines.reports.rows import Tally
 from sottovoce.kernels.repeats import sample_bits, secret_multiplier
 from sottovoce.mechanisms.base import Counts
 from sottovoce.surveys.survey import Survey

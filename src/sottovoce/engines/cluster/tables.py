@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-from sottovoce.engines.tally import Tally
+from sottovoce.engines.reports.rows import Tally
 from sottovoce.formats.report_files import pyarrow
 
 __all__ = [

@@ -1,22 +1,170 @@
 """Run a Spark action with progress, cancellation, and a time limit without workers.
 
 The action runs in its own thread; the caller's thread looks at it, calls `progress`, and cancels the jobs when it is
-interrupted. Spark itself waits forever when its last worker is gone.
+interrupted. Spark itself waits forever when its last worker is gone. What can be seen and stopped of an
+action goes through the driver's context, or over Spark Connect.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from sottovoce.core.errors import ServiceError
 from sottovoce.engines.base import Progress
 from sottovoce.engines.cluster.errors import translating_errors
-from sottovoce.engines.cluster.watching import OnDriver, OverConnect, Watching, work_of
 
-__all__ = ["PATIENCE", "watched"]
+__all__ = ["PATIENCE", "OnDriver", "OverConnect", "StageWork", "Watching", "Work", "watched", "work_of"]
+
+
+class StageWork(NamedTuple):
+    """A stage of a Spark job."""
+
+    tasks: int
+    done: int
+
+
+class Work(NamedTuple):
+    """What all jobs of an action have done."""
+
+    done: int
+    total: int
+    stages: int
+    """Stages that are finished."""
+
+
+def work_of(jobs: Iterable[Sequence[StageWork]]) -> Work:
+    """Add up the jobs of an action, without the stages that Spark skips.
+
+    Adaptive execution runs every stage as a job, which lists the stages before it again under new numbers: those never
+    begin. So a job's work begins at its first stage with a finished task, or is its last stage where there is none.
+    """
+    done = total = stages = 0
+    for job in jobs:
+        first = next((number for number, stage in enumerate(job) if stage.done), len(job) - 1)
+        counted = job[max(first, 0) :]
+        total += sum(stage.tasks for stage in counted)
+        done += sum(min(stage.done, stage.tasks) for stage in counted)
+        stages += sum(0 < stage.tasks <= stage.done for stage in counted)
+    return Work(done, total, stages)
+
+
+class Watching(Protocol):
+    """One action that is watched."""
+
+    def thread(self, run: Callable[[], None]) -> threading.Thread:
+        """The thread for the action."""
+
+    def begin(self) -> None:
+        """Called in that thread before the action: makes it one that can be seen and stopped."""
+
+    def jobs(self) -> list[list[StageWork]]:
+        """The jobs so far, each with its stages in their order."""
+
+    def workers(self) -> int | None:
+        """Number of executors; None where it cannot be known, or where the driver does the work."""
+
+    def stop(self) -> None:
+        """Cancel the action's jobs."""
+
+    def end(self) -> None:
+        """Look no more."""
+
+
+class OnDriver:
+    """A session whose driver is a Java process of this one's."""
+
+    def __init__(self, session: Any) -> None:
+        self._context = session.sparkContext
+        self._group = f"sottovoce-{uuid.uuid4()}"
+
+    def thread(self, run: Callable[[], None]) -> threading.Thread:
+        """One with the caller's local properties."""
+        from pyspark import InheritableThread
+
+        thread: threading.Thread = InheritableThread(target=run, daemon=True)
+        return thread
+
+    def begin(self) -> None:
+        """Make a job group."""
+        self._context.setJobGroup(self._group, "counting reports", interruptOnCancel=True)
+
+    def jobs(self) -> list[list[StageWork]]:
+        """As Spark's status tracker has them."""
+        tracker = self._context.statusTracker()
+        infos = [tracker.getJobInfo(job) for job in sorted(tracker.getJobIdsForGroup(self._group))]
+        stages = [[tracker.getStageInfo(stage) for stage in sorted(info.stageIds)] for info in infos if info]
+        return [[StageWork(stage.numTasks, stage.numCompletedTasks) for stage in job if stage] for job in stages]
+
+    def workers(self) -> int | None:
+        """Executors; the driver is always among those that Spark lists."""
+        if self._context.master.startswith("local"):
+            return None
+        return len(self._context._jsc.sc().statusTracker().getExecutorInfos()) - 1
+
+    def stop(self) -> None:
+        """Cancel the job group."""
+        self._context.cancelJobGroup(self._group)
+
+    def end(self) -> None:
+        """Nothing is held."""
+
+
+class OverConnect:
+    """A session over Spark Connect: the server sends the stages of every operation each two seconds."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._tag = f"sottovoce-{uuid.uuid4()}"
+        self._tags = {self._tag}
+        self._thread: threading.Thread | None = None
+        self._arrived: dict[int, int] = {}
+        self._stages: dict[int, StageWork] = {}
+        session.registerProgressHandler(self._take)
+
+    def _take(self, stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+        """Called by the session, in the thread of the operation; only that of the action counts."""
+        if threading.current_thread() is not self._thread:
+            return
+        news = len(set(self._arrived.values()))
+        for stage in list(stages or ()):
+            self._arrived.setdefault(stage.stage_id, news)
+            self._stages[stage.stage_id] = StageWork(stage.num_tasks, stage.num_completed_tasks)
+
+    def thread(self, run: Callable[[], None]) -> threading.Thread:
+        """A plain thread; the caller's tags are kept for it."""
+        self._tags |= self._session.getTags()
+        self._thread = threading.Thread(target=run, daemon=True)
+        return self._thread
+
+    def begin(self) -> None:
+        """Tag the thread's operations."""
+        for tag in self._tags:
+            self._session.addTag(tag)
+
+    def jobs(self) -> list[list[StageWork]]:
+        """Stages that arrived together are those of a job: which are whose is not sent."""
+        arrived, stages = dict(self._arrived), dict(self._stages)
+        jobs: dict[int, list[StageWork]] = {}
+        for number in sorted(stages):
+            jobs.setdefault(arrived[number], []).append(stages[number])
+        return list(jobs.values())
+
+    def workers(self) -> int | None:
+        """The server does not say."""
+        return None
+
+    def stop(self) -> None:
+        """Interrupt the operations of the tag."""
+        self._session.interruptTag(self._tag)
+
+    def end(self) -> None:
+        """Take the handler away."""
+        self._session.removeProgressHandler(self._take)
+
 
 PATIENCE: Final = 120.0
 """Seconds without any worker after which a job is cancelled."""

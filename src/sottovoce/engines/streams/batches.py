@@ -17,21 +17,21 @@ from typing import Any, Final, final
 import numpy as np
 
 from sottovoce.core.errors import CapacityError, ReportError
-from sottovoce.engines import files
 from sottovoce.engines.base import Counted, Faults, Progress, check_faults
 from sottovoce.engines.cluster.counted import SparkCounted
 from sottovoce.engines.cluster.errors import translating_errors
-from sottovoce.engines.cluster.input import checked_columns, cut, is_table
 from sottovoce.engines.cluster.job import HELD_SHARE, RANGE_CELLS, TASK_MEMORY, TASKS_A_CORE, Job, is_wide
 from sottovoce.engines.cluster.merging import merge_and_find
+from sottovoce.engines.cluster.reading import checked_columns, cut, is_table
 from sottovoce.engines.cluster.rows import add_packed
 from sottovoce.engines.cluster.run import CountedRows, ReportRows, parallel
 from sottovoce.engines.cluster.tables import CHECKSUM, SCHEMA, TALLY, TallyNote, summed
 from sottovoce.engines.cluster.watched import watched
+from sottovoce.engines.reports import files
+from sottovoce.engines.reports.rows import BadFile, Tally
 from sottovoce.engines.streams.seen import KnownIds, count_new, merge_seen, send_rows
 from sottovoce.engines.streams.seen_files import seen_count
 from sottovoce.engines.streams.state import BatchSpan, SeenRun, StateFolder, StreamState
-from sottovoce.engines.tally import BadFile, Tally
 from sottovoce.formats.aggregate_file import AggregateFile, write_aggregate
 from sottovoce.formats.sharded import ShardedAggregate
 from sottovoce.mechanisms.shards import Shard

@@ -15,15 +15,14 @@ import numpy as np
 
 from sottovoce.core.errors import ReportError
 from sottovoce.engines.cluster.counts import CellCounts
-from sottovoce.engines.cluster.job import Job
+from sottovoce.engines.cluster.job import Job, prepare_worker
+from sottovoce.engines.cluster.merging import send_suspects
 from sottovoce.engines.cluster.reading import Source
 from sottovoce.engines.cluster.rows import Bytes
-from sottovoce.engines.cluster.settling import send_suspects
 from sottovoce.engines.cluster.tables import TALLY, Batches, Stage, TallyNote, by_place, in_table
-from sottovoce.engines.cluster.worker import prepare_worker
-from sottovoce.engines.local_repeats import halves, settle
+from sottovoce.engines.machine.repeats import halves, settle
+from sottovoce.engines.reports.rows import Tally
 from sottovoce.engines.streams.seen_files import opened_seen, write_seen
-from sottovoce.engines.tally import Tally
 from sottovoce.formats.id_blocks import merged_pieces
 from sottovoce.formats.report_ids import ordered_ids
 from sottovoce.formats.wire import REPORT_ID_BYTES

@@ -22,12 +22,11 @@ from sottovoce.core.addresses import is_address
 from sottovoce.core.errors import MismatchError, ReportError
 from sottovoce.engines.base import Faults, Progress, check_choice
 from sottovoce.engines.cluster.errors import pyspark_sql, translating_errors
-from sottovoce.engines.cluster.input import checked_columns, is_table
+from sottovoce.engines.cluster.reading import checked_columns, is_table
 from sottovoce.engines.cluster.watched import PATIENCE
+from sottovoce.engines.reports.rows import Tally
 from sottovoce.engines.streams.batches import BatchCounter, StreamCounts
-from sottovoce.engines.streams.horizon import Horizon
-from sottovoce.engines.streams.state import StateFolder, StreamState
-from sottovoce.engines.tally import Tally
+from sottovoce.engines.streams.state import Horizon, StateFolder, StreamState
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 

@@ -16,7 +16,7 @@ from sottovoce.core.extras import import_pandas
 from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
-from sottovoce.domain.word_codes import WordCode
+from sottovoce.domain.words.codes import WordCode
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.influence import Influence

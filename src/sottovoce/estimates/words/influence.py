@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from sottovoce.core.words import plural
-from sottovoce.domain.word_codes import ByteCode, WordCode
+from sottovoce.domain.words.codes import ByteCode, WordCode
 from sottovoce.estimates.influence import Influence, hostile_count
 from sottovoce.estimates.words.search import WordSearch
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.domain.word_codes import ENDED, WordCode
+from sottovoce.domain.words.codes import ENDED, WordCode
 from sottovoce.estimates.intervals import Interval
 from sottovoce.estimates.words.search import Found, LevelRule, WordSearch
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes

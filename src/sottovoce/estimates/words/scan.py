@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.domain.word_codes import ENDED, WordCode
+from sottovoce.domain.words.codes import ENDED, WordCode
 from sottovoce.kernels.words import candidate_scores, half_tables, hashes
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.strategies.words.thresholds import chance_tail

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.domain.word_codes import WordCode
+from sottovoce.domain.words.codes import WordCode
 from sottovoce.estimates.words.known_words import KnownWords, Suspect, Verdict, judged, kept_apart
 from sottovoce.estimates.words.scan import LevelScan, OpenPrefix, Rows, Tallies, WordCandidate, scan_level
 from sottovoce.estimates.words.shared_buckets import SharedBuckets

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from sottovoce.domain.word_codes import ByteCode, WordCode
+from sottovoce.domain.words.codes import ByteCode, WordCode
 
 __all__ = ["EASY_UNITS", "MAX_STEP", "easy_units", "length_unit", "level_ends", "level_rows"]
 
@@ -64,7 +64,7 @@ def level_rows(code: WordCode, ends: tuple[int, ...]) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> from sottovoce.domain.word_codes import IntegerCode, UnicodeCode
+    >>> from sottovoce.domain.words.codes import IntegerCode, UnicodeCode
     >>> level_rows(IntegerCode(2**60), (21, 41, 61))
     (16, 20, 28)
     >>> code = UnicodeCode(16, "lower")

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final, final
 
-from sottovoce.domain.word_codes import WordCode
+from sottovoce.domain.words.codes import WordCode
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.strategies.words.thresholds import (
     SearchRule,

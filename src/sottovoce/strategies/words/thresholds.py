@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, final
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
-from sottovoce.domain.word_codes import ENDED, WordCode
+from sottovoce.domain.words.codes import ENDED, WordCode
 
 __all__ = ["SearchRule", "Ways", "certain_tail", "chance_tail", "ways_on"]
 
@@ -76,7 +76,7 @@ def ways_on(code: WordCode, units: int, *, last: bool) -> Ways:
 
     Examples
     --------
-    >>> from sottovoce.domain.word_codes import LetterCode
+    >>> from sottovoce.domain.words.codes import LetterCode
     >>> ways_on(LetterCode("abc", 4, "lower"), 2, last=False), ways_on(LetterCode("abc", 4, "lower"), 2, last=True)
     (Ways(open=9, ended=4), Ways(open=0, ended=13))
     """

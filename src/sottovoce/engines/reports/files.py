@@ -14,9 +14,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from sottovoce.core.addresses import is_address
 from sottovoce.core.errors import MismatchError, ReportError, SottovoceError
-from sottovoce.engines.attachments import AttachmentFiles, folders_of
-from sottovoce.engines.remote import absolute, look_up, opened, source, status
-from sottovoce.engines.tally import BadFile
+from sottovoce.engines.reports.remote import AttachmentFiles, absolute, folders_of, look_up, opened, source, status
+from sottovoce.engines.reports.rows import BadFile
 from sottovoce.formats.report_files import EXPORT_FORMAT, PREFIX, REPORT, REPORT_ID, pyarrow
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_survey
 from sottovoce.surveys.panel import Panel

@@ -12,7 +12,7 @@ import numpy as np
 
 from sottovoce.core.errors import CapacityError, ReportError
 from sottovoce.core.limits import MAX_CELLS, SHARD_CELLS
-from sottovoce.engines.local_spill import Bytes, Spill, parts_for, writing
+from sottovoce.engines.machine.spill import Bytes, Spill, parts_for, writing
 from sottovoce.formats.sharded import in_shards
 from sottovoce.mechanisms.base import Counts, Mechanism
 from sottovoce.mechanisms.shards import Shard, shard_length

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.engines.local_spill import Bytes, Spill, parts_for
+from sottovoce.engines.machine.spill import Bytes, Spill, parts_for
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.kernels.repeats import WordMarks, Words, repeated_words, sampled, secret_multiplier, spread_words
 

@@ -16,10 +16,10 @@ from typing import IO, Any, Final
 
 from sottovoce.core.errors import ReportError
 from sottovoce.core.files import replace_file
-from sottovoce.engines.files import ReportFile
-from sottovoce.engines.local_spill import writing
-from sottovoce.engines.remote import absolute
-from sottovoce.engines.tally import BadFile, Tally
+from sottovoce.engines.machine.spill import writing
+from sottovoce.engines.reports.files import ReportFile
+from sottovoce.engines.reports.remote import absolute
+from sottovoce.engines.reports.rows import BadFile, Tally
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["WorkFolder"]

@@ -3,12 +3,22 @@
 A code is a chain of *units* of equally many bits. An automaton reads them: from a state and a unit follows the next
 state, so that all ways to go on from a prefix can be listed without knowing any word. Zeros follow the end of a word.
 The code of nothing but zeros is that of "other": of everything that is no word of this code.
+
+A typed word is spelt in one form before it is counted, for all texts that are canonically equivalent. A survey states
+its rule, and its devices, its analysts and its pages follow it. Every step is on code points, so that no step depends
+on a locale, a dictionary or the letters around a letter. Normal forms and small letters of assigned characters are
+stable (Unicode Standard Annex #15, Sec. 3; Unicode stability policy). A character that is newer than the Unicode
+version of a device or a browser is kept there as it was typed, so that two devices of different age may count a
+capital letter of a new script apart. Texts that look alike are not merged: a Cyrillic "a" is another letter than a
+Latin one, and a character joiner is a character, since Persian words and emoji are written with it.
 """
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple, final
 
@@ -17,10 +27,151 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import DomainError
 from sottovoce.core.limits import check_integer
-from sottovoce.domain.spelling import CASES
-from sottovoce.domain.word_rows import AsciiUnits, text_rows
 
-__all__ = ["ENDED", "LONGEST", "REFUSED", "Extensions", "Rows", "WordCode", "check_case", "check_longest"]
+__all__ = [
+    "CASES",
+    "ENDED",
+    "LONGEST",
+    "REFUSED",
+    "AsciiUnits",
+    "Extensions",
+    "Rows",
+    "TextRows",
+    "WordCode",
+    "check_case",
+    "check_longest",
+    "spelt",
+]
+
+
+_AT_ONCE: Final = 1 << 14
+
+
+class AsciiUnits(NamedTuple):
+    """The units of every ASCII character once it is spelt, none for what no word contains; and what a code states."""
+
+    each: Sequence[Sequence[int]]
+    longest: int
+    units: int
+    unit_bits: int
+    lower: bool
+
+
+class TextRows(NamedTuple):
+    """The code of each text, zeros for no word; how it is spelt; and which were read here, others being zeros."""
+
+    rows: NDArray[np.uint8]
+    spelt: list[str]
+    read: NDArray[np.bool_]
+
+
+def _text_rows(texts: Sequence[str], table: AsciiUnits) -> TextRows:
+    """Codes of texts that are spelt in ASCII, all characters being in the table and no space to be trimmed or joined.
+
+    Examples
+    --------
+    >>> each = [[ord(letter) - 96] if letter.islower() else [] for letter in map(chr, range(128))]
+    >>> found = text_rows(["ab", "café", "", "longer"], AsciiUnits(each, 3, 3, 5, True))
+    >>> found.rows.tolist(), found.read.tolist()
+    ([[8, 128], [0, 0], [0, 0], [0, 0]], [True, False, False, True])
+    """
+    parts = [_piece(texts[start : start + _AT_ONCE], table) for start in range(0, len(texts), _AT_ONCE)]
+    if not parts:
+        return TextRows(np.zeros((0, _row_bytes(table)), dtype=np.uint8), [], np.zeros(0, dtype=bool))
+    return TextRows(
+        np.concatenate([part.rows for part in parts]),
+        [text for part in parts for text in part.spelt],
+        np.concatenate([part.read for part in parts]),
+    )
+
+
+def _row_bytes(table: AsciiUnits) -> int:
+    return (table.units * table.unit_bits + 7) // 8
+
+
+def _piece(texts: Sequence[str], table: AsciiUnits) -> TextRows:
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    joined = "".join(texts)
+    points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    owner = np.repeat(np.arange(len(texts)), lengths)
+    width = np.array([len(units) for units in table.each] + [0])  # the last is for all that is not ASCII
+    per_point = width[np.minimum(points, 128)]
+    space = points == ord(" ")
+    # A space at either end, or beside another, is taken off when a text is spelt.
+    edge = np.ones(len(points) + 1, dtype=bool)
+    edge[1:-1] = owner[1:] != owner[:-1]
+    loose = space & (edge[:-1] | edge[1:])
+    loose[1:] |= space[1:] & space[:-1]
+    read = np.ones(len(texts), dtype=bool)
+    read[owner[(per_point == 0) | loose]] = False
+    read &= lengths > 0
+    rows = np.zeros((len(texts), _row_bytes(table)), dtype=np.uint8)
+    words = read & (lengths <= table.longest)
+    mine = words[owner]
+    if mine.any():
+        rows[words] = _packed(points[mine], (np.cumsum(words) - 1)[owner[mine]], int(words.sum()), table)
+    spelt = [text.lower() for text in texts] if table.lower else list(texts)
+    return TextRows(rows, spelt, read)
+
+
+def _packed(points: NDArray[np.uint32], owner: NDArray[np.int64], n: int, table: AsciiUnits) -> NDArray[np.uint8]:
+    """The rows of characters that are all in the table, of so many words."""
+    width = np.array([len(units) for units in table.each])
+    filled = np.zeros((128, int(width.max())), dtype=np.uint16)
+    for point, units in enumerate(table.each):
+        filled[point, : len(units)] = units
+    counts = width[points]
+    chain = filled[points][np.arange(filled.shape[1]) < counts[:, None]]
+    at = np.repeat(owner, counts)
+    first = np.searchsorted(at, np.arange(n))
+    place = np.arange(len(at)) - first[at]
+    used = int(place.max()) + 1
+    matrix = np.zeros((n, used), dtype=np.uint16)
+    matrix[at, place] = chain
+    shifts = np.arange(table.unit_bits - 1, -1, -1, dtype=np.uint16)
+    bits = (matrix[:, :, None] >> shifts & np.uint16(1)).astype(np.uint8).reshape(n, -1)
+    rows = np.zeros((n, _row_bytes(table)), dtype=np.uint8)
+    packed = np.packbits(bits, axis=1)
+    rows[:, : packed.shape[1]] = packed
+    return rows
+
+
+CASES: Final = ("lower", "keep")
+"""What becomes of capital letters."""
+
+_SPACES: Final = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
+"""White space, listed since languages differ in what they trim."""
+
+_CONTROLS: Final = "\x00-\x1f\x7f-\x9f\ud800-\udfff"
+_HIDDEN: Final = "\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_REFUSED: Final = re.compile(f"[{_CONTROLS}{_HIDDEN}]")
+"""Control characters, lone surrogates, marks that steer the direction of writing, and a space of no width."""
+
+
+def spelt(text: str, case: str) -> str | None:
+    """The one spelling of a text: NFC, in small letters if so stated, white space trimmed and joined.
+
+    None for what is no word: nothing but white space, a lone surrogate, a control character, or a mark that steers the
+    direction of writing, with which a list could be made to lie.
+
+    Examples
+    --------
+    >>> spelt("  Cafe\\u0301 au  lait ", "lower")
+    'café au lait'
+    >>> spelt("\\u202etxet", "lower") is None
+    True
+    """
+    if text.isascii():  # which is NFC as it stands
+        found = text.lower() if case == "lower" else text
+    else:
+        found = unicodedata.normalize("NFC", text)
+        if case == "lower":
+            # Letter by letter: of a whole word, Python and JavaScript would look at a sigma's neighbours.
+            found = unicodedata.normalize("NFC", "".join(letter.lower() for letter in found))
+    found = _SPACES.sub(" ", found).strip(" ")
+    return None if not found or _REFUSED.search(found) else found
+
+
 __all__ += ["joined_units", "units_of"]
 
 Rows = NDArray[np.uint8]
@@ -167,7 +318,7 @@ class WordCode(abc.ABC):
             there: list[bool] = np.any(rows, axis=1).tolist()
             pairs = zip(values, there, strict=True)
             return rows, [self.shown(self._counted(value)) if word else "" for value, word in pairs]
-        rows, labels, read = text_rows(values, table)
+        rows, labels, read = _text_rows(values, table)
         if not read.all():
             others = np.flatnonzero(~read)
             rows[others] = self.rows([values[place] for place in others.tolist()])

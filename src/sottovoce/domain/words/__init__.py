@@ -1,0 +1,1 @@
+"""Values nobody listed: codes that turn a word into bits, and back."""

@@ -1,0 +1,1 @@
+"""Counting on the cores of this machine."""

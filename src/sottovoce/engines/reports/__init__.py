@@ -1,0 +1,1 @@
+"""Report files: found, read and validated, for every engine."""
