@@ -14,7 +14,7 @@ import pytest
 from collector.client import DRINKS
 from collector.tracked import TrackedApi, tracking_api, weekly
 from sottovoce.collector.api import curves as curves_module
-from sottovoce.collector.api import searching as searching_module
+from sottovoce.collector.api import reading as reading_module
 from sottovoce.collector.counting.live import live_aggregate
 from sottovoce.collector.store import open_store
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, to_bytes
@@ -264,7 +264,7 @@ def test_curves_of_words_leave_other_estimates_alone(api: TrackedApi, monkeypatc
 def test_a_search_for_a_curve_is_kept_though_the_next_fails(api: TrackedApi, monkeypatch: pytest.MonkeyPatch) -> None:
     tracking = of_words(api)
     made: list[str] = []
-    real = searching_module.searched
+    real = reading_module.searched
 
     async def noted(service: Any, record: Any, survey: Survey) -> Any:
         made.append(survey.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.lab.fleet.people import respondents_for, true_answers
 from sottovoce.questions.base import Question
+from sottovoce.questions.invented import VectorPeople
 from sottovoce.questions.registry import make_question
 
 N = 40_000
@@ -56,7 +58,7 @@ def test_answers_are_the_stated_ones(name: str) -> None:
 
 def test_nobody_ticks_too_many_and_some_tick_nothing() -> None:
     question = QUESTIONS["choices"]
-    sizes = Counter(len(one) for one in question.invented_people().draw(10_000, np.random.default_rng(1)))  # type: ignore[arg-type]
+    sizes = Counter(len(one) for one in question.invented_people().draw(10_000, np.random.default_rng(1)))
     assert set(sizes) == {0, 2, 3}
 
 
@@ -69,3 +71,21 @@ def test_a_fleet_is_made_of_them() -> None:
     assert crowd.take(survey, 400).n == 400
     assert crowd.left == 0
     assert len(true_answers(survey, None)) == survey.n_answers
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 30])
+def test_simulated_vectors_have_the_stated_mean_and_stay_in_the_ball(dimension: int) -> None:
+    """The mean of n vectors in a ball is within r (1 + sqrt(2 log 1e9))/sqrt(n) of theirs but for a chance of 1e-9
+    (E||error|| <= r/sqrt(n), and McDiarmid); a mean off by a third would be 0.1 r away."""
+    n, radius = 40_000, 2.0
+    vectors = VectorPeople(dimension, radius).crowd(n, seed=6).between(0, n)
+    norms = np.linalg.norm(vectors, axis=1)
+    tolerance = radius * (1 + math.sqrt(2 * math.log(1e9))) / math.sqrt(n)
+    assert tolerance < 0.1 * radius
+    assert np.linalg.norm(vectors.mean(axis=0) - VectorPeople(dimension, radius).answers) < tolerance
+    assert norms.max() <= radius * (1 + 1e-12)
+    # Uniform norms: none of 40,000 below (above) a hundredth (99 hundredths) has a chance of 0.99^40000 < 1e-170.
+    assert norms.min() < 0.01 * radius
+    assert norms.max() > 0.99 * radius
+    if dimension > 1:
+        assert vectors @ VectorPeople(dimension, 1.0).answers == pytest.approx(0.6 * norms * 0.3)
