@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sottovoce as sv
-from sottovoce.estimates.words.scan import Tallies
 from sottovoce.estimates.words.search import SearchRule, WordSearch, search_words
+from sottovoce.strategies.words.tallies import Tallies
 
 
 class Runs:
@@ -26,8 +26,7 @@ class Runs:
         counts = np.bincount(mechanism.randomize_many(codes, rng), minlength=mechanism.cells)
         if hostile is not None:
             counts += np.bincount(hostile(mechanism), minlength=mechanism.cells)
-        whole = mechanism.whole(counts)
-        return search_words(Tallies(mechanism, mechanism.supporting(whole), whole.sum(axis=1)), self.code, rule)
+        return search_words(Tallies.of(mechanism, counts), self.code, rule)
 
     def uniform(self, n: int, rng: np.random.Generator, length: int = 12) -> NDArray[np.uint8]:
         """Codes of words of so many letters, all letters alike."""

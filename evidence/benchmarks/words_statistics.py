@@ -17,10 +17,10 @@ from scipy import stats
 import sottovoce as sv
 from sottovoce.estimates.words.influence import intrusion
 from sottovoce.estimates.words.intervals import chosen_words, selected_interval
-from sottovoce.estimates.words.scan import Tallies
 from sottovoce.estimates.words.search import WordSearch, search_words
 from sottovoce.lab.populations.real_data import real_data
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
+from sottovoce.strategies.words.tallies import Tallies
 
 __all__ = ["run"]
 
@@ -49,8 +49,7 @@ def search(survey: Any, codes: Codes, rng: np.random.Generator, hostile: Any = N
     counts = np.bincount(mechanism.randomize_many(codes, rng), minlength=mechanism.cells)
     if hostile is not None:
         counts += np.bincount(hostile(mechanism), minlength=mechanism.cells)
-    whole = mechanism.whole(counts)
-    return search_words(Tallies(mechanism, mechanism.supporting(whole), whole.sum(axis=1)), survey.question.code)
+    return search_words(Tallies.of(mechanism, counts), survey.question.code)
 
 
 def _uniform(survey: Any, n: int, rng: np.random.Generator, length: int = LONGEST) -> Codes:

@@ -6,13 +6,14 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import CapacityError
 from sottovoce.lab.simulation.repeats import mean_and_error, seeds_of
+from sottovoce.strategies.linear import LinearStrategy
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["OURS", "PUBLISHED", "REFERENCE", "ComparedDesign", "Measurement", "measure_survey", "with_ratios"]
@@ -112,7 +113,7 @@ def measure_survey(
     for report_seed in seeds_of(seed, repeats):
         began = time.perf_counter()
         aggregate = survey.simulate_aggregate(values, seed=report_seed)
-        raw = survey.design.answers(survey.design.raw_coordinates(aggregate.counts, aggregate.n_reports))
+        raw = cast(LinearStrategy, survey.design).raw_answers(aggregate.counts, aggregate.n_reports)
         if project:
             try:
                 found.projected.append(error(survey.estimate(aggregate).values))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sottovoce.core.extras import full_install
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, mean_and_error, seeds_of
 from sottovoce.mechanisms.unary import Unary
+from sottovoce.strategies.linear import LinearStrategy
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 
@@ -148,9 +149,9 @@ def evidence_against(missed: Floats, allowed: float) -> float:
 
 def _observed(survey: Survey, people: Integers, seed: int) -> Observed:
     """Raw answers as `Survey.estimate` has them; nothing is projected, since intervals are of raw answers."""
-    n, design = int(people.sum()), survey.design
+    n, design = int(people.sum()), cast(LinearStrategy, survey.design)
     counts = _counts(survey, people, seed)
-    return Observed(design, design.answers(design.raw_coordinates(counts, n)), n, counts, *survey.answer_range)
+    return Observed(design, design.raw_answers(counts, n), n, counts, *survey.answer_range)
 
 
 def _counts(survey: Survey, people: Integers, seed: int) -> Any:

@@ -19,7 +19,7 @@ from listed_designs import Listed
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.questions import Queries
 from sottovoce.strategies import STRATEGIES, Setting, Strategy
-from sottovoce.strategies.nearest import nearest_answers
+from sottovoce.strategies.reading import nearest_answers
 from sottovoce.strategies.registry import find, restore
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload
 from sottovoce.workloads.ball import Ball

@@ -80,7 +80,7 @@ def _middle(brief: Brief, mechanism: Chapter, registry: Chapter) -> Iterator[Cla
     if brief.asked.question.is_searched:
         yield not_claimed("bias", "", "words are listed because their shares seem large", "docs/words.md")
         return
-    biased = brief.asked.design.coordinate_bias or brief.asked.design.measured_bias
+    biased = brief.asked.design.answer_bias
     raw = "Raw estimates have a bias that their error bound includes." if biased else "Raw estimates are unbiased."
     yield Claim(
         "bias",

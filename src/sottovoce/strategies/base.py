@@ -1,12 +1,11 @@
-"""`Strategy`: a way to estimate a workload's answers from one report per person, A p = shift + R V p.
+"""`Strategy`: a way to estimate a workload's answers from one report per person, and what is known of their errors.
 
-V maps a distribution to *coordinates*. A mechanism gives an unbiased estimate of V p whose noise is the same, or nearly
-the same, in all directions; answers are R times that. Projecting on the hull of V's columns, in V's space, is then
-generalised least squares: the nearest distribution with respect to the noise covariance. Projecting on the hull of A's
-columns, in the space of the answers, is never farther from the truth than the raw answers are. A design takes the one
-whose proved bound is lower.
+A *design* is a strategy with its mechanism at one epsilon: an instance of a `Strategy`. It owns all that depends on how
+reports are made and read: the variance of the answers and a bound on their error, the law of one report, from which
+intervals follow, and the spread of two reports, from which the influence of malicious devices follows.
 
-A *design* is a strategy with its mechanism at one epsilon: an instance of a `Strategy`.
+Most strategies are a `sottovoce.strategies.linear.LinearStrategy`, which derives all of this from a list of reports
+unless a shorter way is known.
 """
 
 from __future__ import annotations
@@ -14,32 +13,31 @@ from __future__ import annotations
 import abc
 import math
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any, ClassVar, Self, final
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.core.errors import CapacityError, MechanismError
-from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.mechanisms.tables import Tables
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.projections.hull import project_hull
-from sottovoce.projections.operator import Operator
-from sottovoce.strategies.laws.answer_variance import AnswerVariance, PerAnswer
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.spread import Spread
-from sottovoce.strategies.nearest import Projection, answers_of, nearest_answers
+from sottovoce.strategies.laws.variance import PerAnswer, Population, Variance, checked_weights
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.theory.bounds import BY_VARIANCE, Bound
-from sottovoce.theory.offline_bounds import describe_bias, projected_bound
+from sottovoce.theory.offline_bounds import describe_bias
 
 __all__ = ["Strategy"]
 
 
-class Strategy(AnswerVariance):
+class Strategy(abc.ABC):
     """One way to answer one workload. Frozen; device and collector derive everything from its JSON."""
 
     name: ClassVar[str]
@@ -58,6 +56,9 @@ class Strategy(AnswerVariance):
 
     quick_values: ClassVar[int | None] = None
     """Up to how many values its designs are found while somebody waits; None for any number."""
+
+    workload: Any
+    """A `Workload`; or a `Body`."""
 
     mechanism: ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes
 
@@ -90,18 +91,9 @@ class Strategy(AnswerVariance):
 
     # --- the analyst's side -----------------------------------------------------------------
 
-    @property
     @abc.abstractmethod
-    def coordinates(self) -> Operator:
-        """V, as an operator."""
-
-    @abc.abstractmethod
-    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
-        """An unbiased estimate of V p."""
-
-    @abc.abstractmethod
-    def answers(self, coordinates: Floats) -> Floats:
-        """The answers for given coordinates: shift + R v."""
+    def read(self, counts: Any, n_reports: int) -> Any:
+        """What counted reports say: raw and projected answers as a `Reading`, or what a search goes through."""
 
     # --- what one report tells, and can do --------------------------------------------------
 
@@ -130,12 +122,190 @@ class Strategy(AnswerVariance):
             f"what one report can do to the answers of the strategy {self.name!r} is not known; implement its spread"
         )
 
-    # --- further error quantities ------------------------------------------------------
+    # --- the variance of one report's answers -------------------------------------------------------
+
+    @abc.abstractmethod
+    def _each(self, people: Population) -> Variance:
+        """N times the variance of every raw answer, without shared public randomness; one number if all are equal."""
+
+    @abc.abstractmethod
+    def _combined(self, weights: Floats, people: Population) -> Variance:
+        """The same for one combination of answers per row of `weights`."""
+
+    @abc.abstractmethod
+    def _total(self, people: Population) -> Variance:
+        """The same for the sum over all answers."""
+
+    @abc.abstractmethod
+    def worst_population(self) -> Floats | None:
+        """Shares for which `total_variance` is largest; None if the values cannot be listed."""
+
+    def _own_noise(self, weights: Floats | None) -> PerAnswer:
+        """The variance that shared public randomness multiplies: for every answer, or per row of `weights`."""
+        return 0.0
 
     @property
+    def _total_own_noise(self) -> float:
+        """The same for the sum over all answers."""
+        return 0.0
+
+    def sharing_factor(self, n_reports: int) -> float:
+        """The largest factor by which shared public randomness multiplies the noise; 1 if none is shared."""
+        return 1.0
+
+    @property
+    def bias_bound(self) -> PerAnswer:
+        """Upper bound on the bias of a raw answer: for all, or one per answer; 0 for most strategies."""
+        return 0.0
+
+    def measured_answer_bias(self, weights: Floats | None) -> PerAnswer:
+        """What else was measured of the bias, and is not proved: of a raw answer, or per row of weights."""
+        return 0.0
+
+    # --- the variance of n reports' answers ---------------------------------------------------------
+
+    @final
+    def variance(self, weights: ArrayLike | None = None, population: Any = None, n_reports: int = 1) -> Variance:
+        """The variance of sum_i weights_i raw_i, including the sampling of people.
+
+        People are drawn independently from the population.
+
+        Parameters
+        ----------
+        weights
+            One number per answer, or rows of these; every answer separately by default.
+        population
+            The shares of all values, or a `Population`; the worst population by default.
+
+        Returns
+        -------
+        Variance
+            One number for one row of weights, otherwise an array.
+
+        Examples
+        --------
+        >>> from sottovoce.strategies.trees.haar import HaarStrategy
+        >>> from sottovoce.workloads import Prefix
+        >>> design = HaarStrategy.best(Prefix(4), 1.0)
+        >>> design.variance(n_reports=1000).value.round(4)
+        array([0.0028, 0.0025, 0.0028, 0.    ])
+        >>> difference = design.variance([0, -1, 1, 0], [0.1, 0.2, 0.3, 0.4], n_reports=1000)
+        >>> round(difference.value, 4), difference.status
+        (0.0028, 'exact')
+        """
+        people = Population.of(population, self.workload)
+        if weights is None:
+            each = self._each_variance(people, n_reports)
+            return each._replace(value=np.broadcast_to(each.value, (self.workload.n_queries,)))
+        given = checked_weights(weights, self.workload.n_queries)
+        rows = np.atleast_2d(given)
+        found = self._combined(rows, people)
+        value = (found.value + self._shared(n_reports) * self._own_noise(rows)) / n_reports
+        return Variance(float(value[0]) if given.ndim == 1 else value, found.status, found.note)
+
+    @final
+    def _each_variance(self, people: Population, n_reports: int) -> Variance:
+        """The variance of every answer; one number if all are equal, so that very many need not be listed."""
+        found = self._each(people) if people.known else self._worst_each
+        value = (found.value + self._shared(n_reports) * self._own_noise(None)) / n_reports
+        return Variance(value, found.status, found.note)
+
+    @final
+    def total_variance(self, population: Any = None, n_reports: int = 1) -> Variance:
+        """The sum of the variances of all raw answers: the expected squared L2 error, including the sampling of people.
+
+        Examples
+        --------
+        >>> from sottovoce.strategies.trees.haar import HaarStrategy
+        >>> from sottovoce.workloads import Prefix
+        >>> round(HaarStrategy.best(Prefix(128), 1.0).total_variance(n_reports=100_000).value, 4)
+        0.0268
+        """
+        people = Population.of(population, self.workload)
+        found = self._total(people) if people.known else self._worst_total
+        # If all values have the same answers, rounding may give a negative number.
+        value = (max(0.0, float(found.value)) + self._shared(n_reports) * self._total_own_noise) / n_reports
+        return Variance(value, found.status, found.note)
+
+    @final
+    def margin(self, n_reports: int, population: Any = None, level: float = 0.95) -> float:
+        """The largest margin of error of any single raw answer, at this level of confidence.
+
+        Examples
+        --------
+        >>> from sottovoce.strategies.trees.haar import HaarStrategy
+        >>> from sottovoce.workloads import Prefix
+        >>> round(HaarStrategy.best(Prefix(128), 1.0).margin(100_000), 3)
+        0.033
+        """
+        errors = np.sqrt(self._each_variance(Population.of(population, self.workload), n_reports).value)
+        bias = self.bias_bound + self.measured_answer_bias(None)
+        return float(np.max(NormalDist().inv_cdf((1 + level) / 2) * errors + bias))
+
+    @cached_property
+    def _worst_each(self) -> Variance:
+        """Cached: a plan uses it many times."""
+        return self._each(Population())
+
+    @cached_property
+    def _worst_total(self) -> Variance:
+        return self._total(Population())
+
+    @final
+    def _shared(self, n_reports: int) -> float:
+        if n_reports < 1:
+            raise SurveyError("n_reports must be at least 1")
+        return self.sharing_factor(n_reports) - 1
+
+    # --- the error ------------------------------------------------------------------------------
+
     @abc.abstractmethod
-    def proxy(self) -> PerAnswer | None:
-        """tau^2 such that a raw answer is sub-Gaussian with proxy tau^2/n: for all, or one each; None if unknown."""
+    def _bound(self, n_reports: int) -> Bound:
+        """The least proved upper bound on the expected L2 error of the projected answers, for every population."""
+
+    @property
+    def bound_condition(self) -> str:
+        """For which answers and on what average `bound` holds, if not for all answers and always; a statement's end."""
+        return ""
+
+    @final
+    def bound(self, n_reports: int) -> Bound:
+        """Upper bound on the expected L2 error of the projected answers, for every population: the least proved."""
+        found = self._bound(n_reports)
+        return Bound(found.value, f"{found.statement}{self.bound_condition}")
+
+    def raw_bound(self, n_reports: int, population: Any = None) -> Bound:
+        """Upper bound on the expected L2 error of the raw answers, for every population or a given one."""
+        bias = self.answer_bias
+        variance = self.total_variance(population, n_reports).value
+        return Bound(
+            math.sqrt(variance) + bias, f"{BY_VARIANCE}: sqrt(V / n){describe_bias(bias, self.measured_bias > 0)}"
+        )
+
+    @final
+    def expected_error(self, n_reports: int, population: Any = None) -> float:
+        """The expected L2 error of the projected answers, by which designs are compared.
+
+        Without a population it is `bound`. With one, what is proved for it.
+        """
+        bound = self.bound(n_reports).value
+        if population is None or not self._nearer_projected(n_reports):
+            return bound
+        return min(bound, self.raw_bound(n_reports, population).value)
+
+    def _nearer_projected(self, n_reports: int) -> bool:
+        """Whether projected answers are never farther from the truth than raw ones, as in the space of the answers."""
+        return True
+
+    @property
+    def answer_bias(self) -> float:
+        """Upper bound on the bias of the raw answers, in L2."""
+        return 0.0
+
+    @property
+    def measured_bias(self) -> float:
+        """The part of the bias that was measured and is not proved, in the space of the coordinates."""
+        return 0.0
 
     @property
     @abc.abstractmethod
@@ -149,34 +319,6 @@ class Strategy(AnswerVariance):
     @abc.abstractmethod
     def total(self) -> float:
         """The total variance of one report for populations of a single value, averaged over all values."""
-
-    @abc.abstractmethod
-    def column_maximum(self, n_reports: int) -> float | None:
-        """What E max_j <raw_coordinates - V p, v_j> over all columns v_j stays below, without bias; None on a ball."""
-
-    def answer_maximum(self, n_reports: int) -> float | None:
-        """The same for raw answers and the columns of A; None if unknown."""
-        return None
-
-    @property
-    @abc.abstractmethod
-    def coordinate_variance(self) -> float:
-        """N times an upper bound on the trace of the covariance of `raw_coordinates`, including sampling."""
-
-    @property
-    @abc.abstractmethod
-    def operator_norm(self) -> float:
-        """The largest singular value of R, or a bound on it."""
-
-    @property
-    def coordinate_bias(self) -> float:
-        """Upper bound on the bias of `raw_coordinates`, in L2; proved."""
-        return 0.0
-
-    @property
-    def measured_bias(self) -> float:
-        """The most that the mean of `raw_coordinates` can be off beyond that, in L2; measured, not proved."""
-        return 0.0
 
     # --- identity ---------------------------------------------------------------------------
 
@@ -207,117 +349,3 @@ class Strategy(AnswerVariance):
     def digest(self) -> str | None:
         """SHA-256 of the attachment's content, in hexadecimal, independent of its compression."""
         return None
-
-    @final
-    def expected_error(self, n_reports: int, population: Any = None) -> float:
-        """The expected L2 error of the projected answers, by which designs are compared.
-
-        Without a population it is `bound`. With one, what is proved for it: projecting in the space of the answers is
-        never farther from the truth than the raw answers are.
-        """
-        bound = self.bound(n_reports).value
-        if population is None or (self._two_spaces and not self.projects_answers(n_reports)):
-            return bound
-        return min(bound, self.raw_bound(n_reports, population).value)
-
-    # --- derived ---------------------------------------------------------------
-
-    @property
-    def _two_spaces(self) -> bool:
-        """Whether projecting in the space of the answers differs from projecting in that of the coordinates."""
-        return True
-
-    @final
-    def project(self, raw: Floats, n_reports: int) -> Projection:
-        """The nearest answers of a distribution to the raw ones, in the space that `projects_answers` says."""
-        if self.projects_answers(n_reports):
-            return nearest_answers(self.workload, self.answers(raw))
-        return self.project_coordinates(raw)
-
-    def project_coordinates(self, raw: Floats) -> Projection:
-        """The answers of the distribution whose coordinates are nearest to the raw ones."""
-        return answers_of(self.workload, project_hull(self.coordinates, raw))
-
-    @final
-    def projects_answers(self, n_reports: int) -> bool:
-        """Whether answers are projected in their own space, where the proved bound is lower, or in the coordinates'.
-
-        It depends on the design and the number of reports alone, so that everybody gets the same answers.
-        """
-        if not self._two_spaces:
-            return False
-        answers = self._answer_bound(n_reports)
-        return answers is not None and answers.value < self._coordinate_bound(n_reports).value
-
-    @final
-    def bound(self, n_reports: int) -> Bound:
-        """Upper bound on the expected L2 error of the projected answers, for every population: the least proved."""
-        coordinates = self._coordinate_bound(n_reports)
-        answers = self._answer_bound(n_reports) if self._two_spaces else None
-        found = coordinates if answers is None else min(coordinates, answers, key=float)
-        return Bound(found.value, f"{found.statement}{self.bound_condition}")
-
-    @property
-    def bound_condition(self) -> str:
-        """For which answers and on what average `bound` holds, if not for all answers and always; a statement's end."""
-        return ""
-
-    @final
-    def raw_bound(self, n_reports: int, population: Any = None) -> Bound:
-        """Upper bound on the expected L2 error of the raw answers, for every population or a given one."""
-        bias = self._answer_bias
-        more = describe_bias(bias, self.measured_bias > 0)
-        try:
-            variance = self.total_variance(population, n_reports).value
-        except CapacityError:
-            value = self.operator_norm * math.sqrt(self._coordinate_spread(n_reports) / n_reports)
-            return Bound(value + bias, f"{BY_VARIANCE} of the coordinates: |R| sqrt(V / n){more}")
-        return Bound(math.sqrt(variance) + bias, f"{BY_VARIANCE}: sqrt(V / n){more}")
-
-    @property
-    @final
-    def _bias(self) -> float:
-        return self.coordinate_bias + self.measured_bias
-
-    @property
-    @final
-    def _answer_bias(self) -> float:
-        """Upper bound on the bias of the raw answers, in L2."""
-        return self.operator_norm * self._bias if self._bias else 0.0
-
-    @final
-    def _coordinate_spread(self, n_reports: int) -> float:
-        return self.sharing_factor(n_reports) * max(0.0, self.coordinate_variance)
-
-    def _coordinate_bound(self, n_reports: int) -> Bound:
-        """For a projection in the space of the coordinates."""
-        return projected_bound(
-            math.sqrt(self._coordinate_spread(n_reports) / n_reports),
-            self.column_maximum(n_reports),
-            self.workload.diameter,
-            operator_norm=self.operator_norm,
-            bias=self._bias,
-            measured=self.measured_bias > 0,
-            hull=self._hull_formula,
-        )
-
-    @final
-    def _answer_bound(self, n_reports: int) -> Bound | None:
-        """For a projection in the space of the answers; None if their variance would take too long to compute."""
-        try:
-            spread = math.sqrt(self.total_variance(None, n_reports).value)
-        except CapacityError:
-            return None
-        return projected_bound(
-            spread,
-            self.answer_maximum(n_reports),
-            self.workload.diameter,
-            bias=self._answer_bias,
-            measured=self.measured_bias > 0,
-            hull=self._hull_formula,
-        )
-
-    @property
-    def _hull_formula(self) -> str:
-        """The formula of the bound by projection on the hull, with tau^2 the proxy along the columns."""
-        return "sqrt(2 tau sqrt(2 log J / n))"

@@ -15,9 +15,9 @@ from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.operator import Operator
-from sottovoce.strategies.laws.answer_variance import PerAnswer
 from sottovoce.strategies.laws.spread import Spread, spread_of_vectors
-from sottovoce.strategies.nearest import Projection
+from sottovoce.strategies.laws.variance import PerAnswer
+from sottovoce.strategies.reading import Projection
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.vectors import VectorStrategy, with_rotations
 from sottovoce.theory.bounds import Bound
@@ -104,7 +104,7 @@ class Direct(VectorStrategy):
 
         found = project_ball(raw, self.workload.radius)
         values = found.values if self.workload.dimension > 1 else np.clip(found.values, *self.workload.answer_range)
-        return Projection(values, found.gap, np.empty(0, dtype=np.int64), np.empty(0))
+        return Projection.without_people(values, found.gap)
 
     @cached_property
     def spread(self) -> Spread:
@@ -128,10 +128,6 @@ class Direct(VectorStrategy):
     @property
     def _frobenius(self) -> float:
         return float(self.workload.n_queries)
-
-    @property
-    def proxy(self) -> PerAnswer:
-        return self.mechanism.proxy
 
     @property
     def worst(self) -> float:

@@ -17,10 +17,10 @@ from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.registry import find
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.laws.answer_variance import PerAnswer
 from sottovoce.strategies.laws.roots import gram_of
 from sottovoce.strategies.laws.spectrum import check_determined
 from sottovoce.strategies.laws.spread import Spread, norms_of_columns, spread_of_vectors
+from sottovoce.strategies.laws.variance import PerAnswer
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.vectors import VectorStrategy, with_rotations
 from sottovoce.workloads import Workload
@@ -268,11 +268,6 @@ class FactorizedStrategy(VectorStrategy):
     def total(self) -> float:
         """Like `worst`: vectors are extended to one length, so all values have nearly the same noise."""
         return self.worst
-
-    @property
-    def proxy(self) -> PerAnswer:
-        """The mechanism's, times the squared length of R's row."""
-        return np.asarray(self._lengths * self.mechanism.proxy)
 
     @property
     def bias_bound(self) -> PerAnswer:

@@ -14,7 +14,6 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import REGISTRY, candidates, find
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
-from sottovoce.strategies.laws.answer_variance import PerAnswer
 from sottovoce.strategies.laws.frequencies import (
     answer_bits,
     law_of_shares,
@@ -32,7 +31,7 @@ from sottovoce.strategies.laws.spectrum import operator_norm
 from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Parabola, Population, Variance, listed_variance
 from sottovoce.strategies.listed import MAX_HELD, MOST_WORK, ListedStrategy, row_blocks
-from sottovoce.strategies.nearest import Projection, nearest_answers
+from sottovoce.strategies.reading import Projection, nearest_answers
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.theory.bounds import Bound, maximum_of_proxy, projected_distribution_bound
 from sottovoce.workloads import Identity, Workload
@@ -198,7 +197,7 @@ class Histogram(ListedStrategy):
             return Variance(self.mechanism.worst_total_variance, "exact")
         return Variance(float(self._each_share(people).value.sum()), "exact")
 
-    def worst_population(self) -> Floats:
+    def worst_population(self) -> Floats | None:
         """By search; of all shares those of uniform people, over full blocks where there are blocks."""
         block = self.mechanism.values_per_block
         if block is None or not isinstance(self.workload, Identity):
@@ -238,11 +237,6 @@ class Histogram(ListedStrategy):
             one[first] = 1.0
             found[first] = 1 + float(self.mechanism.variance(one, 1).sum())
         return np.where(units == units[-1], found[int(units[-1])], found[0])
-
-    @property
-    def proxy(self) -> PerAnswer | None:
-        """Not known for sums of frequencies; the mechanism's for the frequencies themselves."""
-        return self.mechanism.proxy if isinstance(self.workload, Identity) else None
 
     def column_maximum(self, n_reports: int) -> float:
         return maximum_of_proxy(self.mechanism.proxy, self.workload.n_values, n_reports)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import abc
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Final, final
 
 import numpy as np
 
 from sottovoce.core.errors import CapacityError
 from sottovoce.mechanisms.base import Floats
-from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.coordinates import CoordinateStrategy
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.listed import Bits, counted_moments, law_of_rows
 from sottovoce.strategies.laws.variance import Population, Variance, listed_variance
-from sottovoce.strategies.laws.worst_population import Worst, worst_population
 from sottovoce.workloads import Dense, Workload
 
 __all__ = ["MAX_HELD", "MOST_WORK", "ListedStrategy", "row_blocks"]
@@ -26,9 +24,6 @@ MOST_WORK: Final = 2**29
 
 MAX_HELD: Final = 2**25
 """Maximum number of entries of a matrix in memory."""
-
-_FEW: Final = 2**16
-"""Entries of the queries up to which variances are bounded answer by answer too."""
 
 _BLOCK: Final = 2**20
 
@@ -46,7 +41,7 @@ def row_blocks(workload: Workload) -> Iterator[Floats]:
 
 
 @dataclass(frozen=True)
-class ListedStrategy(Strategy):
+class ListedStrategy(CoordinateStrategy):
     """A finite channel, for which the estimate from every single report is known."""
 
     workload: Workload
@@ -111,42 +106,6 @@ class ListedStrategy(Strategy):
             found[start:end] = self._listed(rows, people, answers)
             start = end
         return Variance(found, "exact")
-
-    def _total(self, people: Population) -> Variance:
-        if people.answers is None:
-            return self._worst.variance
-        square = float(people.answers @ people.answers)
-        if people.shares is not None:
-            return Variance(max(0.0, float(people.shares @ self._value_moments) - square), "exact")
-        note = "upper bound: the shares of the values are unknown"
-        together = max(0.0, float(self._value_moments.max()) - square)
-        if self.workload.n_queries * self.workload.n_values > _FEW:
-            return Variance(together, "bound", note)
-        # Answer by answer it is less where answers are far from zero.
-        return Variance(min(together, float(self._each(people).value.sum())), "bound", note)
-
-    @cached_property
-    def _worst(self) -> Worst:
-        return worst_population(self.workload, self._value_moments)
-
-    def worst_population(self) -> Floats:
-        return self._worst.shares
-
-    @cached_property
-    @final
-    def _value_noise(self) -> Floats:
-        """The noise of one report for every value, summed over the queries: T(u) less the squared answers."""
-        squares = self.workload._squared_norms(np.arange(self.workload.n_values))
-        return np.asarray(self._value_moments - squares)
-
-    @property
-    def worst(self) -> float:
-        return float(self._value_noise.max())
-
-    @property
-    @final
-    def total(self) -> float:
-        return float(self._value_noise.mean())
 
     # --- the law of one report --------------------------------------------------------------------
 

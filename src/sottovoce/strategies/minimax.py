@@ -21,14 +21,13 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.laws.answer_variance import PerAnswer
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.listed import counted_moments, law_of_rows
 from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Population, Variance
 from sottovoce.strategies.listed import ListedStrategy
-from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.optimized import pack_channel, unpack_numbers
+from sottovoce.strategies.reading import Projection
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.workloads import Workload
 from sottovoce.workloads.table import Moments
@@ -152,7 +151,7 @@ class MinimaxStrategy(ListedStrategy):
     def project_coordinates(self, raw: Floats) -> Projection:
         """Between the ends."""
         values = np.clip(self.answers(raw), self._grid.low, self._grid.high)
-        return Projection(values, 0.0, np.empty(0, dtype=np.int64), np.empty(0))
+        return Projection.without_people(values, 0.0)
 
     # --- the variance -------------------------------------------------------------------
 
@@ -192,11 +191,6 @@ class MinimaxStrategy(ListedStrategy):
         grid = self._grid
         centred = np.square(self.report_answers - self._middle) @ self._channel
         return worst_between(grid.values - self._middle, centred)
-
-    @cached_property
-    def proxy(self) -> PerAnswer:
-        """Hoeffding: a quarter of the squared range of one report's answer."""
-        return float(np.ptp(self.report_answers)) ** 2 / 4
 
     def column_maximum(self, n_reports: int) -> float:
         """The columns lie in [-1, 1], so the maximum is the error itself, whose mean is below its root mean square."""

@@ -23,13 +23,12 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.laws.answer_variance import PerAnswer
 from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
 from sottovoce.strategies.laws.roots import gram_of
 from sottovoce.strategies.laws.rows import row_ranges
 from sottovoce.strategies.laws.spectrum import check_determined
 from sottovoce.strategies.laws.spread import Spread, farthest
-from sottovoce.strategies.laws.variance import Parabola, Population, Variance
+from sottovoce.strategies.laws.variance import Parabola, PerAnswer, Population, Variance
 from sottovoce.strategies.listed import MAX_HELD, ListedStrategy
 from sottovoce.strategies.search.reconstruction import user_noise
 from sottovoce.strategies.setting import Setting, Statement
@@ -223,10 +222,6 @@ class OptimizedStrategy(ListedStrategy):
             block = self._answers_of(shares[:, start : start + step])
             total += (block**2) @ self._mean[start : start + step]
         return np.asarray(total * float((self._channel / self._mean[:, None]).max()))
-
-    @property
-    def proxy(self) -> PerAnswer | None:
-        return None
 
     def column_maximum(self, n_reports: int) -> float:
         return maximum_of_proxy(self._column_proxy, self.workload.n_values, n_reports)

@@ -16,8 +16,7 @@ from sottovoce.core.errors import MechanismError, NoReportsError, WorkloadError
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.projections.operator import Operator
-from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.coordinates import CoordinateStrategy
 from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
 from sottovoce.strategies.laws.rows import combined_ranges, row_ranges
 from sottovoce.strategies.laws.variance import Parabola, Population, Variance
@@ -36,7 +35,7 @@ Choice = TypeVar("Choice")
 
 
 @dataclass(frozen=True)
-class SampledStrategy(Strategy):
+class SampledStrategy(CoordinateStrategy):
     """A workload A and a mechanism whose reports estimate coordinates V p, with answers = offset + R v.
 
     One report's estimate of the coordinates has the second moments c^2 I for every value, exactly, c the inverse
@@ -123,12 +122,6 @@ class SampledStrategy(Strategy):
     @final
     def inputs(self, indices: Indices) -> Indices:
         return indices
-
-    @property
-    @final
-    def proxy(self) -> PerAnswer | None:
-        """Not known for answers; see `column_maximum` for the coordinates."""
-        return None
 
     @final
     def column_maximum(self, n_reports: int) -> float:

@@ -14,23 +14,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import MechanismError, SurveyError, WorkloadError
+from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.core.limits import MAX_COUNTERS, check_integer
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.projections.simplex import project_capped
-from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.laws.answer_variance import PerAnswer
 from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
 from sottovoce.strategies.laws.spread import Spread
-from sottovoce.strategies.laws.variance import Population, Variance, VarianceCurve
-from sottovoce.strategies.nearest import Projection
+from sottovoce.strategies.laws.variance import PerAnswer, Population, Variance, VarianceCurve
+from sottovoce.strategies.linear import LinearStrategy
+from sottovoce.strategies.reading import Projection
 from sottovoce.strategies.setting import AUTO, Setting, Statement
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import projected_bound
@@ -46,7 +45,7 @@ _SHARING_TOLD = 1.01
 
 @final
 @dataclass(frozen=True)
-class SetStrategy(Strategy):
+class SetStrategy(LinearStrategy):
     """Every person's set is randomized as one value; answers are the shares of people who hold each option.
 
     Examples
@@ -94,24 +93,13 @@ class SetStrategy(Strategy):
         """Rows of options and dummies, as they are."""
         return indices
 
-    @property
-    def coordinates(self) -> NoReturn:
-        raise MechanismError("sets are too many to be listed; project on the shares that they can have")
-
-    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
+    def raw_answers(self, counts: Counts, n_reports: int) -> Floats:
         return self.mechanism.estimate(counts, n_reports)
 
-    def answers(self, coordinates: Floats) -> Floats:
-        return coordinates
-
-    @property
-    def _two_spaces(self) -> bool:
-        return False
-
-    def project_coordinates(self, raw: Floats) -> Projection:
+    def nearest(self, raw: Floats) -> Projection:
         """The nearest shares that people with sets of at most `most` options can have."""
         found = project_capped(raw, self.workload.most)
-        return Projection(found.values, found.gap, np.empty(0, dtype=np.int64), np.empty(0))
+        return Projection.without_people(found.values, found.gap)
 
     # --- the variance -------------------------------------------------------------------
 
@@ -225,10 +213,6 @@ class SetStrategy(Strategy):
     # --- further error quantities ---------------------------------------------------------
 
     @property
-    def proxy(self) -> float:
-        return self.mechanism.groups * self.mechanism.support.proxy
-
-    @property
     def worst(self) -> float:
         """Of people who all have the same set: the fullest one, or the empty one."""
         return max(self._alike(0), self._alike(self.workload.most))
@@ -243,18 +227,10 @@ class SetStrategy(Strategy):
         none, one = self.curve.at(np.array([0.0, 1.0]))
         return float((self.workload.n_queries - held) * none + held * one)
 
-    def column_maximum(self, n_reports: int) -> float | None:
+    def answer_maximum(self, n_reports: int) -> float | None:
         """A set is a sum of at most `most` options."""
         largest = self.mechanism.expected_maximum(n_reports)
         return None if largest is None else self.workload.most * largest
-
-    @property
-    def coordinate_variance(self) -> float:
-        return self.mechanism.worst_total_variance
-
-    @property
-    def operator_norm(self) -> float:
-        return 1.0
 
     # --- what one report tells, and can do --------------------------------------------------------
 
@@ -297,11 +273,12 @@ class SetStrategy(Strategy):
         reach = np.abs(each).max(axis=1)
         return ReportLaw(fixed(curve), zero * (1 - zero) * squares, reach, None, squares / 4, None, evidence.miss)
 
-    def _coordinate_bound(self, n_reports: int) -> Bound:
-        """In the space of the answers, which is that of the coordinates."""
-        spread = math.sqrt(self.total_variance(None, n_reports).value)
+    def _bound(self, n_reports: int) -> Bound:
         return projected_bound(
-            spread, self.column_maximum(n_reports), self.workload.diameter, hull="sqrt(2 m tau sqrt(2 log J / n))"
+            math.sqrt(self.total_variance(None, n_reports).value),
+            self.answer_maximum(n_reports),
+            self.workload.diameter,
+            hull="sqrt(2 m tau sqrt(2 log J / n))",
         )
 
 

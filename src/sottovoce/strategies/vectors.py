@@ -19,12 +19,11 @@ from sottovoce.core.limits import MAX_COUNTERS, check_integer
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.coordinates import CoordinateStrategy
 from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
 from sottovoce.strategies.laws.rows import mean_squares, row_ranges, two_valued
 from sottovoce.strategies.laws.spread import UNLUCKY_BITS
-from sottovoce.strategies.laws.variance import Parabola, Population, Status, Variance
+from sottovoce.strategies.laws.variance import Parabola, PerAnswer, Population, Status, Variance
 from sottovoce.strategies.laws.worst_population import Worst, worst_population
 from sottovoce.workloads.ball import Ball
 
@@ -44,7 +43,7 @@ def with_rotations(mechanism: VectorMechanism, users: int, max_counters: int) ->
 
 
 @dataclass(frozen=True)
-class VectorStrategy(Strategy):
+class VectorStrategy(CoordinateStrategy):
     """Answers = shift + R x, x the mean of people's vectors as a vector mechanism estimates it."""
 
     workload: Any

@@ -204,13 +204,13 @@ class Survey(Constructors):
         if rule is not None or progress is not None:
             name = "progress" if rule is None else "rule"
             raise SurveyError(f"{name} is for surveys of words: leave it out").at(name)
-        raw = self.design.raw_coordinates(counts, n_reports)
-        projected = self.design.project(raw, n_reports)
+        reading = self.design.read(counts, n_reports)
+        projected = reading.projected
         domain = self.question.domain
         # Tables are projected without a distribution behind them.
         known = domain is not None and len(projected.support) > 0
         behind = SparseDistribution(domain, projected.support, projected.weights) if known and domain else None
-        answers, whole = self.design.answers(raw), counts if isinstance(counts, np.ndarray) else None
+        answers, whole = reading.raw, counts if isinstance(counts, np.ndarray) else None
         return Estimate(self, n_reports, answers, projected.values, projected.gap, self.bound(n_reports), behind, whole)
 
     # --- simulation -------------------------------------------------------------------------

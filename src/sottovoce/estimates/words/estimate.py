@@ -24,7 +24,6 @@ from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.estimates.words.answers import WordAnswer, WordAnswers
 from sottovoce.estimates.words.influence import intrusions, word_influence
 from sottovoce.estimates.words.intervals import chosen_words, raw_share, selected_interval
-from sottovoce.estimates.words.scan import Tallies
 from sottovoce.estimates.words.search import Found, SearchRule, WordSearch, search_words
 from sottovoce.figures.bars import plot_answers
 from sottovoce.figures.html_table import answers_html
@@ -299,9 +298,7 @@ def estimate_words(
         raise SurveyError("rule must be a SearchRule, or None").at("rule")
     if progress is not None and not callable(progress):
         raise SurveyError("progress must be a function of the steps done and of how many, or None").at("progress")
-    mechanism = _mechanism_of(survey)
-    whole = mechanism.whole(counts)
-    tallies = Tallies(mechanism, mechanism.supporting(whole), np.asarray(whole.sum(axis=1)))
+    mechanism, tallies = _mechanism_of(survey), survey.design.read(counts, n_reports)
     with steps("searching for words") as shown:
 
         def show(done: int, of: int) -> None:
@@ -311,4 +308,4 @@ def estimate_words(
     raw = raw_share(mechanism, [one.supporting for one in search.found], [one.trials for one in search.found])
     projected = project_capped(raw, 1) if len(raw) else Projected(raw.copy(), 0.0)
     found = projected.values, projected.gap, survey.bound(n_reports)
-    return WordsEstimate(survey, n_reports, raw, *found, None, whole.ravel(), search)
+    return WordsEstimate(survey, n_reports, raw, *found, None, tallies.counts.ravel(), search)

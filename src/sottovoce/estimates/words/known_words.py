@@ -8,9 +8,10 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.estimates.words.scan import Rows, Tallies, WordCandidate
+from sottovoce.estimates.words.scan import Rows, WordCandidate
 from sottovoce.estimates.words.shared_buckets import SharedBuckets
 from sottovoce.kernels.words import free_scores
+from sottovoce.strategies.words.tallies import Tallies
 from sottovoce.theory.binomial import log_tail
 
 __all__ = ["KnownWords", "Suspect", "Verdict", "judged", "kept_apart"]

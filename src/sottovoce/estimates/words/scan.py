@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from sottovoce.domain.words.codes import ENDED, WordCode
 from sottovoce.kernels.words import candidate_scores, half_tables, hashes
-from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
+from sottovoce.strategies.words.tallies import Tallies
 from sottovoce.strategies.words.thresholds import chance_tail
 from sottovoce.theory.binomial import least_count
 
-__all__ = ["LevelScan", "OpenPrefix", "Rows", "Tallies", "WordCandidate", "scan_level"]
+__all__ = ["LevelScan", "OpenPrefix", "Rows", "WordCandidate", "scan_level"]
 
 _ABOVE: Final = 4.0
 """Standard errors above twice a row's part of the threshold beyond which its support is not counted."""
@@ -45,31 +45,6 @@ class WordCandidate(NamedTuple):
     score: int
     bits: int
     state: int
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Tallies:
-    """Reports of every row, and of every bucket of it those that support it."""
-
-    mechanism: HashedPrefixes
-    supporting: NDArray[Any]
-    trials: NDArray[np.int64]
-
-    @cached_property
-    def words(self) -> NDArray[np.uint32]:
-        """Every row's word for every bit of the code."""
-        return np.stack([self.mechanism._words(row) for row in range(len(self.trials))])
-
-    @property
-    def chance(self) -> float:
-        """That of support for a word that nobody has, over the public hashes."""
-        return float(self.mechanism.support.other)
-
-    def places(self, codes: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """The bucket of every code in every row."""
-        words = hashes(self.mechanism.tables, codes).astype(np.uint64)
-        return ((words * np.uint64(self.mechanism.buckets)) >> np.uint64(32)).astype(np.int64)
 
 
 @final

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sottovoce.lab.simulation.repeats import seeds_of
 from sottovoce.lab.simulation.strategy_table import family
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.hull import project_hull
+from sottovoce.strategies.coordinates import CoordinateStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.search.optimize import optimize
 from sottovoce.surveys.simulation import histogram_of
@@ -117,7 +118,7 @@ def measure_strategy(
     >>> found.l2_weighted < found.l2_raw
     True
     """
-    design = survey.design
+    design = cast(CoordinateStrategy, survey.design)
     workload: Workload = design.workload
     weights = POPULATIONS[population](workload.n_values)
     weights = weights / weights.sum()
@@ -150,4 +151,5 @@ def _coordinates(survey: Survey, histogram: NDArray[np.int64], seed: int) -> Flo
         rng = np.random.default_rng(seed)
         mean = survey.design.workload.matvec(histogram / users)
         return np.asarray(mean + np.sqrt(mechanism.noise / users) * rng.standard_normal(len(mean)))
-    return survey.design.raw_coordinates(survey.simulate_aggregate(histogram=histogram, seed=seed).counts, users)
+    counts = survey.simulate_aggregate(histogram=histogram, seed=seed).counts
+    return cast(CoordinateStrategy, survey.design).raw_coordinates(counts, users)

@@ -187,10 +187,13 @@ def norms_of_columns(matrix_columns: Iterable[Floats], answers: int, columns: in
     return ReconstructionNorms(absolute, np.sqrt(squares), norm, kept)
 
 
-def farthest(columns: Floats, gram: Floats) -> tuple[float, bool]:
-    """The largest |A (x - y)| over pairs of columns, and whether it is exact: for very many a diameter bounds it."""
+def farthest(columns: Floats, gram: Floats | None = None) -> tuple[float, bool]:
+    """The largest |A (x - y)| over pairs of columns, and whether it is exact: for very many a diameter bounds it.
+
+    `gram` is A^T A; without it, A is the identity.
+    """
     centred = columns - columns.mean(axis=1, keepdims=True)
-    carried = gram @ centred
+    carried = centred if gram is None else gram @ centred
     lengths = np.einsum("ij,ij->j", centred, carried)
     if columns.shape[1] > _MOST_REPORTS:
         return 2 * math.sqrt(max(0.0, float(lengths.max()))), False

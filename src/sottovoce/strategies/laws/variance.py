@@ -24,6 +24,7 @@ from sottovoce.workloads.base import Body
 
 __all__ = [
     "Parabola",
+    "PerAnswer",
     "Population",
     "Status",
     "Variance",
@@ -32,6 +33,9 @@ __all__ = [
     "listed_variance",
     "tangent",
 ]
+
+PerAnswer = float | Floats
+"""One number for all answers, or one each."""
 
 Status = Literal["exact", "bound", "within"]
 """Exact; an upper bound; or within a stated truncation error."""

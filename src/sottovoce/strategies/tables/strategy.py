@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,16 @@ from sottovoce.core.words import plural
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
 from sottovoce.mechanisms.tables import TableResponse, Tables
-from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Population, Status, Variance, listed_variance
-from sottovoce.strategies.nearest import Projection
+from sottovoce.strategies.linear import LinearStrategy
+from sottovoce.strategies.reading import Projection
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.tables.allocation import best_mechanism, best_shares, contrast_noise, integer_weights
 from sottovoce.strategies.tables.combination import TableCombination
 from sottovoce.strategies.tables.components import Components, Table, subsets
 from sottovoce.strategies.tables.law import law_of_tables, mean_squares_of_reports, spread_of_tables
-from sottovoce.theory.bounds import Bound
-from sottovoce.theory.offline_bounds import projected_bound
 from sottovoce.workloads.base import Body
 from sottovoce.workloads.marginals import Marginals
 from sottovoce.workloads.record_tables import RecordTables
@@ -50,7 +48,7 @@ _FEW = 20
 
 @final
 @dataclass(frozen=True)
-class TablesStrategy(Strategy):
+class TablesStrategy(LinearStrategy):
     """Components of all measured tables, each the mean of what the tables say, weighted by their precision.
 
     Weights depend on the number of reports on each table alone, which is public and independent of people's values, so
@@ -157,27 +155,15 @@ class TablesStrategy(Strategy):
     def _components(self) -> Components:
         return self.combination.components
 
-    @property
-    def coordinates(self) -> Any:
-        """Records are not listed."""
-        raise MechanismError("the records behind tables are not listed; project on the tables themselves")
+    def raw_answers(self, counts: Counts, n_reports: int) -> Floats:
+        return self._components.rebuild(self.combination.component_means(counts))
 
-    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
-        return self.combination.component_means(counts)
-
-    def answers(self, coordinates: Floats) -> Floats:
-        return self._components.rebuild(coordinates)
-
-    @property
-    def _two_spaces(self) -> bool:
-        return False
-
-    def project_coordinates(self, raw: Floats) -> Projection:
+    def nearest(self, raw: Floats) -> Projection:
         """The nearest tables that agree, without negative shares; records are not listed."""
         from sottovoce.strategies.tables.projection import project_tables
 
-        found = project_tables(self._components, self.answers(raw))
-        return Projection(found.values, found.gap, np.empty(0, dtype=np.int64), np.empty(0))
+        found = project_tables(self._components, raw)
+        return Projection.without_people(found.values, found.gap)
 
     # --- the variance -------------------------------------------------------------------------
 
@@ -256,10 +242,6 @@ class TablesStrategy(Strategy):
         return None if values is None or values > _MOST_LISTED else np.full(values, 1 / values)
 
     @property
-    def proxy(self) -> None:
-        return None
-
-    @property
     def worst(self) -> float:
         """Without the sampling of people, whose answers vary by 1 - 1/cells in every table."""
         return max(0.0, float(self._worst_total.value) - float(np.sum(1 - 1 / self._table_cells)))
@@ -272,22 +254,6 @@ class TablesStrategy(Strategy):
     @cached_property
     def _table_cells(self) -> Floats:
         return np.diff(self._components.answers.starts).astype(np.float64)
-
-    def column_maximum(self, n_reports: int) -> None:
-        return None
-
-    @property
-    def coordinate_variance(self) -> float:
-        return float(self._worst_total.value)
-
-    @property
-    def operator_norm(self) -> float:
-        return 1.0
-
-    def _coordinate_bound(self, n_reports: int) -> Bound:
-        """Answers are projected in their own space, where a projection is never farther from the truth."""
-        spread = math.sqrt(self.total_variance(None, n_reports).value)
-        return projected_bound(spread, None, self.workload.diameter, hull=self._hull_formula)
 
 
 def _layout(workload: RecordTables | Marginals) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Table, ...]]:

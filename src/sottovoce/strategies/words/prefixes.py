@@ -7,15 +7,15 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar, Final, NoReturn, Self, final
+from typing import Any, ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import MechanismError, SurveyError, WorkloadError
+from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.kernels.finite_field import is_field_order
-from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.projective_space import ProjectiveSpace, orders_to_try
 from sottovoce.strategies.base import Strategy
@@ -23,6 +23,9 @@ from sottovoce.strategies.laws.variance import Population, Variance, VarianceCur
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.words.levels import MAX_STEP, easy_units, length_unit, level_ends, level_rows
 from sottovoce.strategies.words.recall import CONCENTRATION, WordRecall
+from sottovoce.strategies.words.tallies import Tallies
+from sottovoce.theory.bounds import Bound
+from sottovoce.theory.offline_bounds import projected_bound
 from sottovoce.workloads.words import OneWord
 
 __all__ = ["PrefixStrategy"]
@@ -89,19 +92,9 @@ class PrefixStrategy(Strategy):
         """Codes, as they are."""
         return indices
 
-    @property
-    def coordinates(self) -> NoReturn:
-        raise MechanismError(_NOT_LISTED)
-
-    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
-        raise MechanismError(_NOT_LISTED)
-
-    def answers(self, coordinates: Floats) -> Floats:
-        return coordinates
-
-    @property
-    def _two_spaces(self) -> bool:
-        return False
+    def read(self, counts: Any, n_reports: int) -> Tallies:
+        """What a search for words goes through; see `sottovoce.estimates.words`."""
+        return Tallies.of(self.mechanism, counts)
 
     def remark(self, users: int) -> str:
         """Which words are found without being asked for."""
@@ -169,10 +162,6 @@ class PrefixStrategy(Strategy):
         return
 
     @property
-    def proxy(self) -> float:
-        return self.mechanism.support.proxy / float(self.used)
-
-    @property
     def worst(self) -> float:
         """At the share of the largest variance."""
         return float(self.curve.at(np.clip(self.curve.peak, 0.0, 1.0)))
@@ -181,17 +170,9 @@ class PrefixStrategy(Strategy):
     def total(self) -> float:
         return self.worst
 
-    def column_maximum(self, n_reports: int) -> None:
-        """There are no columns."""
-        return
-
-    @property
-    def coordinate_variance(self) -> float:
-        return self.worst
-
-    @property
-    def operator_norm(self) -> float:
-        return 1.0
+    def _bound(self, n_reports: int) -> Bound:
+        spread = math.sqrt(self.sharing_factor(n_reports) * self.worst / n_reports)
+        return projected_bound(spread, None, self.workload.diameter, operator_norm=1.0)
 
 
 def _words(workload: object) -> OneWord:

@@ -1,7 +1,8 @@
-"""The possible answers that are nearest to raw ones, and a distribution that has them."""
+"""What counted reports say: raw answers, and the possible answers that are nearest to them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from sottovoce.projections import project_simplex
 from sottovoce.projections.hull import HullProjection, project_hull
 from sottovoce.workloads import Identity, Workload
 
-__all__ = ["Projection", "answers_of", "nearest_answers"]
+__all__ = ["Projection", "Reading", "answers_of", "nearest_answers"]
 
 
 class Projection(NamedTuple):
@@ -22,6 +23,19 @@ class Projection(NamedTuple):
     gap: float
     support: NDArray[np.int64]
     weights: Floats
+
+    @classmethod
+    def without_people(cls, values: Floats, gap: float) -> Projection:
+        """Projected answers without a distribution behind them."""
+        return cls(values, gap, np.empty(0, dtype=np.int64), np.empty(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Raw answers from counted reports, and the projected ones."""
+
+    raw: Floats
+    projected: Projection
 
 
 def nearest_answers(workload: Workload, raw: Floats) -> Projection:
