@@ -54,7 +54,7 @@ def test_a_statement_that_no_check_foresaw(
 
 def test_an_answer_that_came_another_way_is_checked_too() -> None:
     with pytest.raises(ServiceError, match="is invalid") as refused:
-        fetch._as({"surveys": "many"}, fetch._Envelope)
+        fetch._as({"surveys": "many"}, fetch.Envelope)
     assert refused.value.code == BAD_ANSWER
     with pytest.raises(SignatureError, match="Unicode"):
         fetch._utf8("\ud800")

@@ -13,9 +13,9 @@ from sottovoce.analyst.live import LiveSurvey
 from sottovoce.core.errors import ServiceError, SurveyError
 from sottovoce.core.scopes import SCOPES, TOKEN_ID
 from sottovoce.core.text import one_line
-from sottovoce.device.fetch import Listed
 from sottovoce.device.http import Http
 from sottovoce.protocol.access import TokenCreated, TokenEntry
+from sottovoce.protocol.surveys import SurveyEntry
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import Stated, is_digest
 from sottovoce.surveys.survey import Survey, Tracking
@@ -29,14 +29,14 @@ _PREFIX: Final = re.compile(r"[0-9a-f]{4,63}")
 _SHOWN: Final = 8
 
 
-def find_survey(name: str, surveys: Callable[[], Iterable[Listed]]) -> str:
+def find_survey(name: str, surveys: Callable[[], Iterable[SurveyEntry]]) -> str:
     """The id of the only survey with this id, title, or beginning of an id (4 digits or more).
 
     The list is fetched only if needed. It is unsigned: the survey must be verified.
 
     Examples
     --------
-    >>> listed = [Listed("3f" * 32, "Colours", "distribution", 1.0, "open")]
+    >>> listed = [SurveyEntry("3f" * 32, "Colours", "distribution", 1.0, 0.0, "open")]
     >>> find_survey("Colours", lambda: listed) == find_survey("3f3f", lambda: listed) == "3f" * 32
     True
 
@@ -87,7 +87,7 @@ class Collector:
 
     # --- surveys ----------------------------------------------------------------------------
 
-    def surveys(self) -> list[Listed]:
+    def surveys(self) -> list[SurveyEntry]:
         """All surveys that are open or sealed, oldest first; rounds are listed under their panel."""
         return self._connection.surveys()
 

@@ -25,6 +25,7 @@ from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.words.answers import WordAnswer
 from sottovoce.estimates.words.search import SearchRule
 from sottovoce.formats.wire import REPORT_ID_BYTES
+from sottovoce.protocol.estimates import WordsAnswer
 from sottovoce.protocol.surveys import Embedding, PeriodStatus, RoundStatus, SegmentEntry, Status
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.panel import Panel
@@ -48,19 +49,6 @@ class Exported(NamedTuple):
     files: int
     reports: int
     kept: int
-
-
-class _WordShare(msgspec.Struct):
-    label: str
-    value: float
-    raw: float
-    low: float
-    high: float
-    certain: bool
-
-
-class _WordShares(msgspec.Struct):
-    answers: list[_WordShare]
 
 
 @final
@@ -142,8 +130,8 @@ class LiveSurvey:
         Bytes are written as 0x and hexadecimal digits, integers as decimal digits; at most 10,000 words.
         """
         body = {"words": list(words), "level": level}
-        answers = read(self._connection.http.post(f"{self._path}/words", body), _WordShares).answers
-        return [WordAnswer(*msgspec.structs.astuple(one)) for one in answers]
+        answers = read(self._connection.http.post(f"{self._path}/words", body), WordsAnswer).answers
+        return [read(msgspec.structs.astuple(one), WordAnswer) for one in answers]
 
     def watch(self, seconds: float = 2.0, rule: SearchRule | None = None) -> Iterator[Estimate]:
         """Estimates as reports arrive, polled every `seconds`; ends when the survey is sealed and counted.

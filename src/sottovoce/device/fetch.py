@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Protocol, TypeVar, final
+from typing import Any, Final, Protocol, TypeVar, final
 
 import msgspec
 
@@ -27,12 +27,13 @@ from sottovoce.device.effort import ANALYST, Effort
 from sottovoce.device.foreign import check_foreign_allowed
 from sottovoce.device.http import BAD_ANSWER, LONGEST_ANSWER, Patience, check_confirmed
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
+from sottovoce.protocol.surveys import Envelope, SurveyEntry, Surveys, TimeAnswer
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
 from sottovoce.surveys.survey import Survey, Tracking
 from sottovoce.transparency.evidence import LogProof
 
-__all__ = ["CollectorClient", "CollectorConnection", "Listed", "Published", "check_survey_id", "read_survey"]
+__all__ = ["CollectorClient", "CollectorConnection", "Published", "check_survey_id", "read_survey"]
 
 T = TypeVar("T")
 
@@ -46,36 +47,6 @@ _MOST_PAGES: Final = 1000
 """A collector that names more is not followed for ever."""
 
 _MOST_ATTACHMENTS: Final = 4
-
-
-class Listed(msgspec.Struct, frozen=True):
-    """A survey in the collector's list, which is unsigned and only serves to find an id."""
-
-    id: str
-    title: str
-    kind: str
-    epsilon: float
-    state: str
-    delta: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = None
-    """None if the collector does not send it."""
-
-
-class _List(msgspec.Struct, frozen=True):
-    surveys: list[Listed]
-    pages: int = 1
-
-
-class _Envelope(msgspec.Struct, frozen=True):
-    id: str
-    statement: str
-    signature: str
-    key: str
-    attachments: list[str]
-    state: str
-
-
-class _Time(msgspec.Struct, frozen=True):
-    now: Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 @final
@@ -151,13 +122,13 @@ class CollectorClient:
         """Close idle connections."""
         self._http.close()
 
-    def surveys(self) -> list[Listed]:
+    def surveys(self) -> list[SurveyEntry]:
         """The collector's list of surveys, unverified; of a long one up to a million."""
-        told = self._get("/v1/surveys", _List)
+        told = self._get("/v1/surveys", Surveys)
         found = {listed.id: listed for listed in told.surveys}
         for page in range(2, min(told.pages, _MOST_PAGES) + 1):
             try:
-                found |= {listed.id: listed for listed in self._get(f"/v1/surveys?page={page}", _List).surveys}
+                found |= {listed.id: listed for listed in self._get(f"/v1/surveys?page={page}", Surveys).surveys}
             except ServiceError as error:
                 if error.code != NO_SUCH_PAGE:
                     raise
@@ -190,7 +161,7 @@ class CollectorClient:
     ) -> Published | None:
         """The round of that number of this panel; None while it is not open. `allowed`: see `survey`."""
         try:
-            envelope = self._get(f"/v1/surveys/{parent.id}/rounds/{number}", _Envelope)
+            envelope = self._get(f"/v1/surveys/{parent.id}/rounds/{number}", Envelope)
         except ServiceError as error:
             if error.code != ROUND_NOT_OPEN:
                 raise
@@ -225,7 +196,10 @@ class CollectorClient:
 
     def time(self) -> datetime:
         """The time by the collector's clock."""
-        return self._get("/v1/time", _Time).now
+        now = _as(self._get("/v1/time", TimeAnswer).now, datetime)
+        if now.tzinfo is None:
+            raise ServiceError("the collector's response is invalid: its time has no zone", BAD_ANSWER)
+        return now
 
     def send(self, survey_id: str, report_id: bytes, report: bytes) -> None:
         """Send one report; on return it is durable at the collector."""
@@ -238,20 +212,20 @@ class CollectorClient:
         most = self._effort.envelope_bytes
         return _as(self._patience.ask(lambda: self._http.get(path, most=most, kind=kind)), kind)
 
-    def _envelope(self, survey_id: str) -> _Envelope:
-        envelope = self._get(f"/v1/surveys/{check_survey_id(survey_id)}", _Envelope)
+    def _envelope(self, survey_id: str) -> Envelope:
+        envelope = self._get(f"/v1/surveys/{check_survey_id(survey_id)}", Envelope)
         if envelope.id != survey_id:
             raise SignatureError(f"the collector sent another survey than {survey_id[:12]}")
         return envelope
 
-    def _checked(self, envelope: _Envelope, trusted: bytes | None, allowed: Collection[str] | None) -> Published:
+    def _checked(self, envelope: Envelope, trusted: bytes | None, allowed: Collection[str] | None) -> Published:
         key, statement = self._signed(envelope, trusted)
         survey = read_survey(statement, self._attachments(envelope), allowed)
         if survey.canonical != statement:
             raise SignatureError("the survey's statement is not canonical JSON")
         return Published(survey, key, envelope.state)
 
-    def _signed(self, envelope: _Envelope, trusted: bytes | None) -> tuple[bytes, bytes]:
+    def _signed(self, envelope: Envelope, trusted: bytes | None) -> tuple[bytes, bytes]:
         """The key and the statement, after signature and id are verified; the statement is not parsed."""
         key = from_base64url(envelope.key, PUBLIC_KEY_BYTES)
         if trusted is not None and key != trusted:
@@ -267,7 +241,7 @@ class CollectorClient:
             raise SignatureError("the survey's id is not the SHA-256 of its statement")
         return key, statement
 
-    def _attachments(self, envelope: _Envelope) -> dict[str, bytes]:
+    def _attachments(self, envelope: Envelope) -> dict[str, bytes]:
         """The attachments that the statement names by digest; parsing it verifies them."""
         named = [digest for digest in envelope.attachments if f'"{digest}"' in envelope.statement]
         if len(named) > _MOST_ATTACHMENTS or not all(is_digest(digest) for digest in named):

@@ -17,6 +17,7 @@ from sottovoce.core.addresses import is_loopback
 from sottovoce.core.errors import ServiceError
 from sottovoce.core.text import one_line
 from sottovoce.device.connections import certificate_problem, describe_failure, left, obey_deadlines, within
+from sottovoce.protocol.errors import ErrorBody
 from sottovoce.randomness import os_source
 
 __all__ = [
@@ -263,15 +264,6 @@ def _read(response: urllib3.BaseHTTPResponse, most: int, who: str) -> bytes:
     return b"".join(parts)
 
 
-class _Error(msgspec.Struct, frozen=True):
-    code: str
-    message: str
-
-
-class _ErrorBody(msgspec.Struct, frozen=True):
-    error: _Error
-
-
 def parse_json_answer(body: bytes, kind: Any = Any, who: str = "collector") -> Any:
     """The JSON of a response, decoded as a value of this kind only; None if it is empty."""
     if not body and kind is Any:
@@ -298,7 +290,7 @@ def refusal_of(status: int, retry_after: str | None, body: bytes, who: str = "co
     if retry_after is not None and re.fullmatch(r"[0-9]{1,9}", retry_after):
         seconds = float(min(int(retry_after), _LONGEST_RETRY_AFTER))
     try:
-        sent = parse_json_answer(body, _ErrorBody).error
+        sent = parse_json_answer(body, ErrorBody).error
     except ServiceError:
         where = "; redirects are not followed" if 300 <= status < 400 else ""
         return ServiceError(f"the {who} answered with status {status}{where}", BAD_ANSWER, status, seconds)

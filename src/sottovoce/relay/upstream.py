@@ -17,6 +17,8 @@ from sottovoce.device.http import BAD_ANSWER, Http
 from sottovoce.formats.wire import DEFAULT_BODY_BYTES
 from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, SEALED_HEADER_BYTES, SEALED_MEDIA_TYPE, encode_sealed_batch
 from sottovoce.protocol.errors import RefusedReport
+from sottovoce.protocol.reports import Acknowledgement
+from sottovoce.protocol.surveys import Envelope
 from sottovoce.relay.settings import RelaySettings
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.calendar import Calendar, Period
@@ -48,16 +50,6 @@ class StatedSurvey:
     """When a period of a tracking survey takes no more reports, in seconds since 1970."""
 
 
-class _SurveyAnswer(msgspec.Struct):
-    statement: str
-    state: str
-
-
-class _PartAnswer(msgspec.Struct):
-    accepted: int
-    refused: list[RefusedReport]
-
-
 @final
 class Upstream:
     """Connections to one collector. Safe to use from several threads; every method waits."""
@@ -86,7 +78,7 @@ class Upstream:
         ServiceError
             If the collector has no such survey, cannot be reached, or answers something else.
         """
-        found = self._http.get(f"/v1/surveys/{survey_id}", kind=_SurveyAnswer)
+        found = self._http.get(f"/v1/surveys/{survey_id}", kind=Envelope)
         statement = found.statement.encode()
         if hashlib.sha256(statement).hexdigest() != survey_id:
             raise ServiceError("the collector answered with another survey than it was asked for", BAD_ANSWER)
@@ -112,7 +104,7 @@ def refused_of(answer: object, n: int) -> list[RefusedReport]:
     1
     """
     try:
-        told = msgspec.convert(answer, _PartAnswer)
+        told = msgspec.convert(answer, Acknowledgement)
     except msgspec.ValidationError:
         told = None
     places = {one.position for one in told.refused if one.position < n} if told else set()
