@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.cli import main
-from sottovoce.collector.settings import OTHER_VARIABLES, SETTINGS, Settings, load
+from sottovoce.collector.settings import OTHER_VARIABLES, SETTINGS, Settings
 from sottovoce.core.errors import SettingsError
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
@@ -23,20 +23,20 @@ def written(tmp_path: Path, text: str | bytes) -> Path:
 
 def refusal(*given: object, **named: object) -> str:
     with pytest.raises(SettingsError) as caught:
-        load(*given, **named)
+        Settings.load(*given, **named)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
 def test_without_anything_there_are_defaults():
-    assert load() == Settings()
+    assert Settings.load() == Settings()
     assert (Settings().host, Settings().port, Settings().database) == ("127.0.0.1", 8470, "")
 
 
 def test_a_flag_beats_a_variable_beats_the_file_beats_the_default(tmp_path):
     file = written(tmp_path, "port = 1\nworkers = 2\nqueue_reports = 30_000\n")
     environ = {"SOTTOVOCE_PORT": "10", "SOTTOVOCE_WORKERS": "20"}
-    settings = load({"port": "100", "workers": None}, environ, file)
+    settings = Settings.load({"port": "100", "workers": None}, environ, file)
     assert (settings.port, settings.workers, settings.queue_reports) == (100, 20, 30_000)
     assert settings.lease_seconds == Settings().lease_seconds
 
@@ -45,8 +45,8 @@ def test_a_variable_names_the_file_unless_a_flag_does(tmp_path):
     environ = {"SOTTOVOCE_SETTINGS": str(written(tmp_path, "port = 1"))}
     other = tmp_path / "other.toml"
     other.write_text("port = 2")
-    assert load({}, environ).port == 1
-    assert load({}, environ, other).port == 2
+    assert Settings.load({}, environ).port == 1
+    assert Settings.load({}, environ, other).port == 2
 
 
 GIVEN = {
@@ -115,9 +115,9 @@ def test_every_setting_can_come_from_three_places(setting, tmp_path):
     words, meant = GIVEN[setting.name]
     given = {name: str(value) for name, value in both(setting.name, words).items()}
     lines = "\n".join(f'{name} = "{value}"' for name, value in given.items())
-    from_flags = load(given)
-    from_variables = load({}, {f"SOTTOVOCE_{name.upper()}": value for name, value in given.items()})
-    from_file = load({}, {}, written(tmp_path, lines))
+    from_flags = Settings.load(given)
+    from_variables = Settings.load({}, {f"SOTTOVOCE_{name.upper()}": value for name, value in given.items()})
+    from_file = Settings.load({}, {}, written(tmp_path, lines))
     assert from_flags == from_variables == from_file
     assert getattr(from_flags, setting.name) == meant != setting.default
 
@@ -158,11 +158,11 @@ def test_an_unknown_variable_is_refused_with_the_nearest_name(name, near):
 
 def test_variables_of_others_are_left_alone():
     environ = dict.fromkeys(OTHER_VARIABLES - {"SOTTOVOCE_SETTINGS"}, "x") | {"PATH": "/bin", "SOTTO": "x"}
-    assert load({}, environ) == Settings()
+    assert Settings.load({}, environ) == Settings()
 
 
 def test_variables_of_the_tests_are_left_alone():
-    assert load({}, {"SOTTOVOCE_TEST_POSTGRESQL": "postgresql:///x"}) == Settings()
+    assert Settings.load({}, {"SOTTOVOCE_TEST_POSTGRESQL": "postgresql:///x"}) == Settings()
     assert "SOTTOVOCE_TESTS" in refusal({}, {"SOTTOVOCE_TESTS": "1"})
 
 
@@ -223,7 +223,7 @@ def test_settings_that_contradict_each_other_are_refused():
 
 
 def test_settings_can_go_to_another_process():
-    settings = load({"database": "postgresql://u:p@h/d", "allow_origins": "*"})
+    settings = Settings.load({"database": "postgresql://u:p@h/d", "allow_origins": "*"})
     assert ForkingPickler.loads(ForkingPickler.dumps(settings)) == settings
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from deploy.files import DEPLOY, ROOT, compose, image_environment
 from sottovoce.cli.parser import build_parser
-from sottovoce.collector.settings import load
-from sottovoce.relay.settings import load_relay
+from sottovoce.collector.settings import Settings
+from sottovoce.relay.settings import RelaySettings
 
 SERVICES = compose()["services"]
 OURS = {name: one for name, one in SERVICES.items() if "/sottovoce:" in one["image"]}
@@ -65,7 +65,7 @@ def test_commands_and_variables_are_understood(name: str) -> None:
     variables = image_environment() | one["environment"]
     variables.pop("SOTTOVOCE_SETTINGS", None)  # a file that is not here
     flags = {key: value for key, value in vars(arguments).items() if key == "workers"}
-    settings = load_relay({}, variables) if one["command"][0] == "relay" else load(flags, variables)
+    settings = RelaySettings.load({}, variables) if one["command"][0] == "relay" else Settings.load(flags, variables)
     assert settings.require_volume
     assert mounts(one)["/data"]["type"] == "volume"
     assert mounts(one)["/data"]["source"] in compose()["volumes"]

@@ -14,8 +14,8 @@ import pytest
 from collector.service import PATIENCE, kept_port, running, until
 from deploy.files import DEPLOY, ROOT, entrypoint, healthcheck, image_environment, instructions, last_stage
 from sottovoce.cli.parser import build_parser
-from sottovoce.collector.settings import load
-from sottovoce.relay.settings import load_relay
+from sottovoce.collector.settings import Settings
+from sottovoce.relay.settings import RelaySettings
 
 HADOLINT = shutil.which("hadolint", path=str(Path(sys.executable).parent)) or shutil.which("hadolint")
 
@@ -39,7 +39,7 @@ def test_it_runs_as_a_number_that_is_not_root_and_ends_on_a_signal() -> None:
 
 def test_its_variables_are_settings() -> None:
     image = image_environment()
-    service, relay = load({}, image), load_relay({"to": "https://stats.example.org"}, image)
+    service, relay = Settings.load({}, image), RelaySettings.load({"to": "https://stats.example.org"}, image)
     assert str(service.data) == str(relay.folder) == "/data"
     assert service.require_volume
     assert relay.require_volume

@@ -10,8 +10,8 @@ import yaml
 from deploy.files import DEPLOY, image_environment, manifests, outward_paths, pods
 from sottovoce.cli.parser import build_parser
 from sottovoce.collector.app import ROUTES
-from sottovoce.collector.settings import load
-from sottovoce.relay.settings import load_relay
+from sottovoce.collector.settings import Settings
+from sottovoce.relay.settings import RelaySettings
 from sottovoce.service.http.openapi import openapi_document
 
 FOLDERS = ("collector", "relay")
@@ -87,7 +87,11 @@ def test_commands_and_variables_are_understood(folder: str, name: str) -> None:
         variables |= maps[source["configMapRef"]["name"]]
     assert "env" not in container, "no secret is a variable"
     variables.pop("SOTTOVOCE_SETTINGS", None)  # a file that is not here
-    settings = load_relay({}, variables) if folder == "relay" else load({"workers": arguments.workers}, variables)
+    settings = (
+        RelaySettings.load({}, variables)
+        if folder == "relay"
+        else Settings.load({"workers": arguments.workers}, variables)
+    )
     if container.get("ports"):
         assert [one["containerPort"] for one in container["ports"]] == [settings.port]
         for probe, path in (("startupProbe", "/healthz"), ("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.collector.settings import load
+from sottovoce.collector.settings import Settings
 from sottovoce.core.errors import SettingsError
-from sottovoce.relay.settings import RELAY_SETTINGS, RelaySettings, load_relay
+from sottovoce.relay.settings import RELAY_SETTINGS, RelaySettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "relay.md"
 TO = "https://stats.example.org"
@@ -34,9 +34,9 @@ def test_a_collector_beside_a_relay_does_not_mind_its_variables(tmp_path: Path) 
     file = tmp_path / "relay.toml"
     file.write_text('wait = "2d"\nhold = 7\n')
     environ = {"SOTTOVOCE_RELAY_TO": TO, "SOTTOVOCE_RELAY_SETTINGS": str(file), "SOTTOVOCE_PORT": "1"}
-    settings = load_relay({"hold": "9"}, environ)
+    settings = RelaySettings.load({"hold": "9"}, environ)
     assert (settings.to, settings.wait, settings.hold, settings.port) == (TO, 172_800.0, 9, 8471)
-    assert load({}, {"SOTTOVOCE_RELAY_HOLD": "5"}).port == 8470
+    assert Settings.load({}, {"SOTTOVOCE_RELAY_HOLD": "5"}).port == 8470
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
-from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, Settings, load
+from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, Settings
 from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def add_database(parser: Parser) -> None:
 def database_settings(arguments: argparse.Namespace) -> Settings:
     """What the options of `add_database`, the environment and the settings file say."""
     flags = {name: getattr(arguments, name, None) for name in ("data", "database", "objects")}
-    return load(flags, os.environ, arguments.settings)
+    return Settings.load(flags, os.environ, arguments.settings)
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json, add_subcommands
 from sottovoce.cli.output import console, print_json, titled_table
-from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, load
+from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, Settings
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -86,7 +86,7 @@ def _example(name: str) -> str:
 
 
 def _folder(arguments: argparse.Namespace) -> Path:
-    return load({"data": arguments.data}, os.environ, arguments.settings).data
+    return Settings.load({"data": arguments.data}, os.environ, arguments.settings).data
 
 
 def _path(arguments: argparse.Namespace) -> Path:

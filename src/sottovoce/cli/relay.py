@@ -12,7 +12,7 @@ from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
 from sottovoce.cli.serve import add_settings, need_extra
 from sottovoce.core.starting import importing
-from sottovoce.relay.settings import RELAY_FILE_VARIABLE, RELAY_SETTINGS, load_relay
+from sottovoce.relay.settings import RELAY_FILE_VARIABLE, RELAY_SETTINGS, RelaySettings
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -46,7 +46,7 @@ def register(parser: Parser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     flags = {setting.name: getattr(arguments, setting.name) for setting in RELAY_SETTINGS}
-    settings = load_relay(flags, os.environ, arguments.settings)
+    settings = RelaySettings.load(flags, os.environ, arguments.settings)
     need_extra()
     with importing():
         from sottovoce.relay.run import relay

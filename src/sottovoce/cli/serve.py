@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
-from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, load
+from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, Settings
 from sottovoce.core.errors import MissingExtraError
 from sottovoce.core.starting import importing
 
@@ -81,7 +81,7 @@ def add_settings(parser: Parser, settings: Sequence[ServiceSetting], file_variab
 
 def _run(arguments: argparse.Namespace) -> int:
     flags = {setting.name: getattr(arguments, setting.name) for setting in SETTINGS}
-    settings = load(flags, os.environ, arguments.settings)
+    settings = Settings.load(flags, os.environ, arguments.settings)
     need_extra()
     with importing():
         from sottovoce.collector.running.serve import count, serve

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from sottovoce.core.errors import SettingsError
 from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_CELLS
 from sottovoce.core.progress import PROGRESS_VARIABLE
 from sottovoce.formats.wire import DEFAULT_BODY_BYTES
 from sottovoce.service.running import settings as kinds
-from sottovoce.service.running.log import FORMATS, LEVELS
-from sottovoce.service.running.settings import RELAY_PREFIX, check_settings, check_tls_pair, declared, read_settings
-from sottovoce.service.running.settings import setting as _setting
+from sottovoce.service.running.service_settings import ServiceSettings, common
+from sottovoce.service.running.settings import RELAY_PREFIX, setting
 from sottovoce.service.storage.reserve import DEFAULT_RESERVE
 
 __all__ = [
@@ -25,7 +23,6 @@ __all__ = [
     "TOKEN_VARIABLE",
     "URL_VARIABLE",
     "Settings",
-    "load",
 ]
 
 KEY_FILE: Final = "signing.key"
@@ -49,11 +46,17 @@ _TESTS: Final = "SOTTOVOCE_TEST_"
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(ServiceSettings):
     """Everything `sottovoce serve` can be told; checked when it is made.
 
     Examples
     --------
+    >>> settings = Settings.load({"port": "9000"}, {"SOTTOVOCE_PORT": "9001", "SOTTOVOCE_WORKERS": "2"})
+    >>> settings.port, settings.workers
+    (9000, 2)
+    >>> Settings.load({}, {"SOTTOVOCE_PROT": "1"})
+    Traceback (most recent call last):
+    sottovoce.core.errors.SettingsError: the environment variable SOTTOVOCE_PROT is not a setting; did you mean ...
     >>> Settings(port=0).minimum_reports
     100
     >>> Settings(port=70_000)
@@ -61,34 +64,24 @@ class Settings:
     sottovoce.core.errors.SettingsError: port is 70000 (from the program): it must be a whole number from 0 to 65535 ...
     """
 
-    host: str = _setting(
-        "127.0.0.1",
-        kinds.host,
-        "an address or a host name of this machine",
-        "where to listen; 0.0.0.0 for every network, behind TLS",
-        metavar="HOST",
-    )
-    port: int = _setting(
-        8470,
-        kinds.whole(0, 65535),
-        "a whole number from 0 to 65535 (0: any free port, printed at the start)",
-        "where to listen; 0 picks a free one",
-    )
-    data: Path = _setting(  # noqa: RUF009 - a field, not a shared object
+    prefix: ClassVar[str] = _PREFIX
+    file_variable: ClassVar[str] = SETTINGS_VARIABLE
+
+    host: str = common("host", "127.0.0.1")
+    port: int = common("port", 8470)
+    data: Path = setting(  # noqa: RUF009 - a field, not a shared object
         Path("sottovoce-data"),
         kinds.folder,
         "the name of a folder",
         "folder of the SQLite database (collector.db), the keys (signing.key, sealing.keys) and the watermark",
         metavar="FOLDER",
     )
-    require_volume: bool = _setting(
+    require_volume: bool = common(
+        "require_volume",
         False,
-        kinds.switch,
-        "yes or no",
         "refuse to start where the data folder would be gone with its container; the container image sets it",
-        metavar="YES",
     )
-    database: str = _setting(
+    database: str = setting(
         "",
         kinds.database,
         "empty (SQLite in the data folder) or postgresql://user:password@host/name",
@@ -96,7 +89,7 @@ class Settings:
         metavar="URL",
         secret=True,
     )
-    objects: str = _setting(
+    objects: str = setting(
         "",
         kinds.objects,
         "empty, a folder, or a URL that fsspec understands, such as s3://bucket/folder; not memory:, and no chain (::)",
@@ -105,157 +98,105 @@ class Settings:
         metavar="URL",
         secret=True,
     )
-    workers: int = _setting(
+    workers: int = setting(
         1, kinds.whole(0, 64), "a whole number from 0 to 64", "counting processes; 0 where others count elsewhere"
     )
-    minimum_reports: int = _setting(
+    minimum_reports: int = setting(
         100,
         kinds.whole(1, 10**12),
         "a whole number from 1 to 10^12",
         "no estimate of a survey before that many reports, which anybody can reach with invented ones; a survey may "
         "ask for more, not for fewer",
     )
-    max_counters: int = _setting(
+    max_counters: int = setting(
         DEFAULT_COUNTERS,
         kinds.whole(0, MAX_CELLS),
         f"a whole number from 0 to {MAX_CELLS:,}",
         "most integers of a survey that are counted here; larger ones are only gathered, for an engine to count",
     )
-    time_precision: int = _setting(
+    time_precision: int = setting(
         3600,
         kinds.whole(60, 31 * 86400),
         "a whole number of seconds from 60 to 2,678,400 (31 days)",
         "seconds: nothing finer about when a report came is ever kept",
         metavar="SECONDS",
     )
-    max_body_bytes: int = _setting(
+    max_body_bytes: int = setting(
         DEFAULT_BODY_BYTES,
         kinds.whole(1024, 2**30),
         "a whole number from 1024 to 1,073,741,824",
         "longest body of a request; longer ones are answered 413",
         metavar="BYTES",
     )
-    max_batch_reports: int = _setting(
+    max_batch_reports: int = setting(
         10_000, kinds.whole(1, 10**6), "a whole number from 1 to 1,000,000", "most reports in one body"
     )
-    queue_reports: int = _setting(
+    queue_reports: int = setting(
         100_000,
         kinds.whole(1, 10**8),
         "a whole number from 1 to 10^8, not below max_batch_reports",
         "most reports between their arrival and the disk; beyond it requests are answered 503",
     )
-    max_reports_per_second: int = _setting(
+    max_reports_per_second: int = setting(
         0,
         kinds.whole(0, 10**9),
         "a whole number from 0 (no limit) to 10^9",
         "of one survey; beyond it requests are answered 429; 0: no limit",
     )
-    body_seconds: float = _setting(
-        10.0,
-        kinds.seconds(0.1, 3600),
-        "a number of seconds from 0.1 to 3600",
-        "how long a request's head may take, and its body; slower ones are cut off, or answered 408",
-        metavar="SECONDS",
-    )
-    lease_seconds: float = _setting(
+    body_seconds: float = common("body_seconds", 10.0)
+    lease_seconds: float = setting(
         30.0,
         kinds.seconds(0.5, 3600),
         "a number of seconds from 0.5 to 3600",
         "after which another counting process takes over from one that died",
         metavar="SECONDS",
     )
-    max_database_bytes: int = _setting(
+    max_database_bytes: int = setting(
         0,
         kinds.whole(2**20, 2**50, or_zero=True),
         "0 (no limit) or a whole number from 1,048,576 to 2^50",
         "largest SQLite database; beyond it reports are answered 507; 0: no limit",
         metavar="BYTES",
     )
-    reserve_bytes: int = _setting(
+    reserve_bytes: int = common(
+        "reserve_bytes",
         DEFAULT_RESERVE,
-        kinds.whole(2**25, 2**40),
-        "a whole number from 33,554,432 to 2^40",
         "room that reports cannot have, so that an operator can delete on a full disk; with SQLite at most a sixteenth "
         "of the disk",
-        metavar="BYTES",
     )
-    log_level: str = _setting(
-        "info",
-        kinds.one_of(*LEVELS),
-        "debug, info, warning or error",
-        "what is logged, on standard error; can be changed while the service runs",
-        metavar="LEVEL",
+    log_level: str = common(
+        "log_level", "info", "what is logged, on standard error; can be changed while the service runs"
     )
-    log_format: str = _setting(
-        "text",
-        kinds.one_of(*FORMATS),
-        "text or json",
-        "lines for people, or one JSON object a line",
-        metavar="FORMAT",
-    )
-    allow_origins: tuple[str, ...] = _setting(
+    log_format: str = common("log_format", "text")
+    allow_origins: tuple[str, ...] = setting(
         (),
         kinds.origins,
         "web origins such as https://survey.example, or *; several with commas between them (a list in the file)",
         "web pages whose scripts may send reports",
         metavar="ORIGINS",
     )
-    public_url: str = _setting(
+    public_url: str = setting(
         "",
         kinds.origin,
         "empty or a web origin such as https://survey.example, without a path",
         "where browsers reach the service, if a proxy stands before it; with https the dashboard's cookie is Secure",
         metavar="URL",
     )
-    tls_certificate: str = _setting(
-        "", kinds.file, "the name of a PEM file", "the server's certificate chain; with tls_key", metavar="FILE"
-    )
-    tls_key: str = _setting(
-        "", kinds.file, "the name of a PEM file", "the certificate's private key; with tls_certificate", metavar="FILE"
-    )
+    tls_certificate: str = common("tls_certificate", "")
+    tls_key: str = common("tls_key", "")
 
     def __post_init__(self) -> None:
-        check_settings(self, SETTINGS)
+        super().__post_init__()
         if self.queue_reports < self.max_batch_reports:
             raise SettingsError(
                 f"queue_reports is {self.queue_reports}: it must not be below max_batch_reports, "
                 f"{self.max_batch_reports}; a body of that many would never fit"
             )
-        check_tls_pair(self.tls_certificate, self.tls_key)
+
+    @classmethod
+    def is_other(cls, variable: str) -> bool:
+        return variable.startswith((_TESTS, RELAY_PREFIX)) or variable in OTHER_VARIABLES
 
 
-SETTINGS: Final = declared(Settings, _PREFIX)
+SETTINGS: Final = Settings.table()
 """All of them, in the order of the documentation."""
-
-
-def load(
-    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, file: Path | None = None
-) -> Settings:
-    """The settings of a service: flags before environment before file before defaults.
-
-    Parameters
-    ----------
-    flags
-        What the command line says, by the settings' names; None for what it does not say.
-    environ
-        The environment: of its variables those that begin with SOTTOVOCE_.
-    file
-        A TOML file with settings by their names; the one SOTTOVOCE_SETTINGS names unless given.
-
-    Examples
-    --------
-    >>> settings = load({"port": "9000"}, {"SOTTOVOCE_PORT": "9001", "SOTTOVOCE_WORKERS": "2"})
-    >>> settings.port, settings.workers
-    (9000, 2)
-    >>> load({}, {"SOTTOVOCE_PROT": "1"})
-    Traceback (most recent call last):
-    sottovoce.core.errors.SettingsError: the environment variable SOTTOVOCE_PROT is not a setting; did you mean ...
-    """
-    environ = environ or {}
-    if file is None and environ.get(SETTINGS_VARIABLE):
-        file = Path(environ[SETTINGS_VARIABLE])
-    return Settings(**read_settings(SETTINGS, flags or {}, environ, file, _is_other))
-
-
-def _is_other(variable: str) -> bool:
-    return variable.startswith((_TESTS, RELAY_PREFIX)) or variable in OTHER_VARIABLES

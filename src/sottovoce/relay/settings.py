@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from sottovoce.core.errors import ServiceError, SettingsError
 from sottovoce.device.http import collector_url
 from sottovoce.service.running import settings as kinds
-from sottovoce.service.running.log import FORMATS, LEVELS
-from sottovoce.service.running.settings import (
-    RELAY_PREFIX,
-    check_settings,
-    check_tls_pair,
-    declared,
-    read_settings,
-    setting,
-)
+from sottovoce.service.running.service_settings import ServiceSettings, common
+from sottovoce.service.running.settings import RELAY_PREFIX, setting
 from sottovoce.service.storage.reserve import DEFAULT_RESERVE
 
-__all__ = ["RELAY_FILE_VARIABLE", "RELAY_SETTINGS", "RelaySettings", "load_relay"]
+__all__ = ["RELAY_FILE_VARIABLE", "RELAY_SETTINGS", "RelaySettings"]
 
 RELAY_FILE_VARIABLE: Final = "SOTTOVOCE_RELAY_SETTINGS"
 """Names the settings file where no flag does."""
@@ -39,7 +31,7 @@ def _collector(given: object) -> str:
 
 
 @dataclass(frozen=True)
-class RelaySettings:
+class RelaySettings(ServiceSettings):
     """Everything `sottovoce relay` can be told; checked when it is made.
 
     Examples
@@ -47,10 +39,15 @@ class RelaySettings:
     >>> settings = RelaySettings(to="https://stats.example.org/", wait="6h")
     >>> settings.to, settings.wait
     ('https://stats.example.org', 21600.0)
+    >>> RelaySettings.load({"to": "https://stats.example.org"}, {"SOTTOVOCE_RELAY_HOLD": "5000"}).hold
+    5000
     >>> RelaySettings()
     Traceback (most recent call last):
     sottovoce.core.errors.SettingsError: to is empty: ...
     """
+
+    prefix: ClassVar[str] = RELAY_PREFIX
+    file_variable: ClassVar[str] = RELAY_FILE_VARIABLE
 
     to: str = setting(
         "",
@@ -67,26 +64,13 @@ class RelaySettings:
         "folder of the relay's database (relay.db); it must be on a local disk",
         metavar="FOLDER",
     )
-    require_volume: bool = setting(
+    require_volume: bool = common(
+        "require_volume",
         False,
-        kinds.switch,
-        "yes or no",
         "refuse to start where the folder would be gone with its container; the container image sets it",
-        metavar="YES",
     )
-    host: str = setting(
-        "127.0.0.1",
-        kinds.host,
-        "an address or a host name of this machine",
-        "where to listen; 0.0.0.0 for every network, behind TLS",
-        metavar="HOST",
-    )
-    port: int = setting(
-        8471,
-        kinds.whole(0, 65535),
-        "a whole number from 0 to 65535 (0: any free port, printed at the start)",
-        "where to listen; 0 picks a free one",
-    )
+    host: str = common("host", "127.0.0.1")
+    port: int = common("port", 8471)
     hold: int = setting(
         0,
         kinds.whole(0, 10**8),
@@ -146,20 +130,12 @@ class RelaySettings:
         "longest pause between attempts to reach a collector that is down",
         metavar="SECONDS",
     )
-    body_seconds: float = setting(
-        10.0,
-        kinds.seconds(0.1, 3600),
-        "a number of seconds from 0.1 to 3600",
-        "how long a request's head may take, and its body; slower ones are cut off, or answered 408",
-        metavar="SECONDS",
-    )
-    reserve_bytes: int = setting(
+    body_seconds: float = common("body_seconds", 10.0)
+    reserve_bytes: int = common(
+        "reserve_bytes",
         DEFAULT_RESERVE,
-        kinds.whole(2**25, 2**40),
-        "a whole number from 33,554,432 to 2^40",
         "room that messages cannot have, so that the relay can forward and forget on a full disk; at most a sixteenth "
         "of the disk",
-        metavar="BYTES",
     )
     ca_file: str = setting(
         "",
@@ -176,30 +152,13 @@ class RelaySettings:
         metavar="TOKEN",
         secret=True,
     )
-    log_level: str = setting(
-        "info",
-        kinds.one_of(*LEVELS),
-        "debug, info, warning or error",
-        "what is logged, on standard error; never an address",
-        metavar="LEVEL",
-    )
-    log_format: str = setting(
-        "text",
-        kinds.one_of(*FORMATS),
-        "text or json",
-        "lines for people, or one JSON object a line",
-        metavar="FORMAT",
-    )
-    tls_certificate: str = setting(
-        "", kinds.file, "the name of a PEM file", "the server's certificate chain; with tls_key", metavar="FILE"
-    )
-    tls_key: str = setting(
-        "", kinds.file, "the name of a PEM file", "the certificate's private key; with tls_certificate", metavar="FILE"
-    )
+    log_level: str = common("log_level", "info", "what is logged, on standard error; never an address")
+    log_format: str = common("log_format", "text")
+    tls_certificate: str = common("tls_certificate", "")
+    tls_key: str = common("tls_key", "")
 
     def __post_init__(self) -> None:
-        check_settings(self, RELAY_SETTINGS)
-        check_tls_pair(self.tls_certificate, self.tls_key)
+        super().__post_init__()
         if not self.to:
             raise SettingsError("to is empty: name the collector that messages are for, such as --to https://...")
         if self.hold > self.max_messages:
@@ -214,31 +173,5 @@ class RelaySettings:
         return _ANY_ORIGIN
 
 
-RELAY_SETTINGS: Final = declared(RelaySettings, RELAY_PREFIX)
+RELAY_SETTINGS: Final = RelaySettings.table()
 """All of them, in the order of the documentation."""
-
-
-def load_relay(
-    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, file: Path | None = None
-) -> RelaySettings:
-    """The settings of a relay: flags before environment before file before defaults.
-
-    Parameters
-    ----------
-    flags
-        What the command line says, by the settings' names; None for what it does not say.
-    environ
-        The environment: of its variables those that begin with SOTTOVOCE_RELAY_.
-    file
-        A TOML file with settings by their names; the one SOTTOVOCE_RELAY_SETTINGS names unless given.
-
-    Examples
-    --------
-    >>> load_relay({"to": "https://stats.example.org"}, {"SOTTOVOCE_RELAY_HOLD": "5000"}).hold
-    5000
-    """
-    environ = environ or {}
-    if file is None and environ.get(RELAY_FILE_VARIABLE):
-        file = Path(environ[RELAY_FILE_VARIABLE])
-    values = read_settings(RELAY_SETTINGS, flags or {}, environ, file, RELAY_FILE_VARIABLE.__eq__)
-    return RelaySettings(**values)
