@@ -11,8 +11,8 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, fault_size
-from sottovoce.auditing.runs import edge_values
 from sottovoce.cli import main
+from sottovoce.domain.trials import edge_values
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.workloads import Prefix
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.auditing.word_values import random_word
 from sottovoce.domain.words.letters import UnicodeCode
+from sottovoce.domain.words.trials import random_word
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.questions import Words
 

@@ -10,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import sottovoce as sv
 import sottovoce.mechanisms.gaussian as module
 from cases import each
-from sottovoce.auditing.budget import Budget
-from sottovoce.auditing.vector import audit_vector
-from sottovoce.auditing.vectors import adverse_vectors
 from sottovoce.core.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
 from sottovoce.mechanisms.gaussian import Gaussian
-from sottovoce.mechanisms.vector import clip_to_ball
+from sottovoce.mechanisms.vector import VectorTrials, clip_to_ball
 from sottovoce.mechanisms.vector_codecs import SignedCodec
 from sottovoce.randomness import ByteSource, os_source
 from sottovoce.theory.calibration import discrete_gaussian_sigma
@@ -112,7 +110,7 @@ def test_the_noise_does_not_depend_on_the_vector() -> None:
     """The same bytes give the same noise, and as many are read, whatever the vector is."""
     m = Gaussian.best(4, 1.0, 1.0, 1e-6, 10**6)
     seen, read = set(), set()
-    for vector in adverse_vectors(m):
+    for vector in (trial.value for trial in VectorTrials(m.dimension, m.radius).edges()):
         amounts: list[int] = []
         generator = np.random.default_rng(4)
         source = ByteSource(lambda n, log=amounts, g=generator: (log.append(n), g.bytes(n))[1])
@@ -191,7 +189,7 @@ def test_counting_and_estimating() -> None:
 
 @pytest.mark.parametrize(("dimension", "epsilon", "delta"), [(1, 0.5, 1e-9), (5, 1.0, 1e-6), (40, 4.0, 1e-3)])
 def test_audit_is_sound(dimension: int, epsilon: float, delta: float) -> None:
-    result = audit_vector(Gaussian.best(dimension, 3.0, epsilon, delta, 10**6), samples=200, budget=Budget(0.5))
+    result = sv.audit(Gaussian.best(dimension, 3.0, epsilon, delta, 10**6), samples=200, seconds=0.5)
     assert result.sound
     assert 0.999 * epsilon < result.exact_epsilon <= epsilon
     assert result.certified_lower_bound <= epsilon
@@ -224,13 +222,13 @@ class CalibratedToTheRadius(Gaussian):
 
 @pytest.mark.parametrize("fault", [Unshrunk, NoisyOnlyWhereItMatters])
 def test_audit_catches(fault) -> None:
-    assert not audit_vector(fault.best(4, 1.0, 1.0, 1e-6, 10**6), samples=100, budget=Budget(0.5)).sound
+    assert not sv.audit(fault.best(4, 1.0, 1.0, 1e-6, 10**6), samples=100, seconds=0.5).sound
 
 
 def test_audit_catches_the_published_calibration() -> None:
     good = Gaussian.best(2, 1.0, 1.0, 1e-6, 10**6)
     bad = CalibratedToTheRadius(2, 1.0, 1.0, 1e-6, good.steps, good.noise_variance // 4)
-    result = audit_vector(bad, samples=100, budget=Budget(0.5))
+    result = sv.audit(bad, samples=100, seconds=0.5)
     assert not result.sound
     assert 2.0 < result.exact_epsilon < 2.3
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from sottovoce.auditing.words import wrong_miniature_of_words
+from sottovoce.auditing.channel import wrong_miniature
 from sottovoce.core.errors import ReportError, SottovoceError, ValueOutsideDomainError
 from sottovoce.mechanisms.hashed_prefixes import MAX_ROWS, HashedPrefixes
 from sottovoce.randomness import within_epsilon
@@ -23,7 +23,7 @@ FALSE_ALARM = 1e-10
 
 @pytest.mark.parametrize("epsilon", [2.0**-10, 1.0, 8.0])
 def test_the_device_has_the_stated_channel(epsilon: float) -> None:
-    assert wrong_miniature_of_words(epsilon) == ""
+    assert wrong_miniature(HashedPrefixes.miniatures(epsilon)[0]) is None
 
 
 @pytest.mark.parametrize("m", SMALL, ids=lambda m: f"{m.bits}-{m.rows}")
@@ -32,7 +32,7 @@ def test_the_worst_ratio_of_encoded_reports_is_the_stated_one(m: HashedPrefixes)
     found = Fraction(0)
     for key in range(8):
         keyed = m.for_key((key, 0))
-        rows = [row_of(lambda source, c=c, m=keyed: m.encode(m.randomize(c, source))) for c in m.codes()]  # type: ignore[misc]
+        rows = [row_of(lambda source, c=c, m=keyed: m.encode(m.randomize(c, source))) for c in m.miniature_inputs()]  # type: ignore[misc]
         assert all(sum(row.values()) == 1 for row in rows)
         for report in map(m.encode, m.outputs()):
             column = [row[report] for row in rows]

@@ -209,7 +209,7 @@ def test_values_by_number_are_the_inputs_of_that_number() -> None:
     for wants in ("mean", "distribution"):
         question = survey(wants).question
         numbers = [0, 1, 17, question.n_possible // 3, question.n_possible - 1]
-        assert [question.private_input(question.possible_value(k)) for k in numbers] == numbers
+        assert [question.private_input(question.audit_trials().value(k)) for k in numbers] == numbers
 
 
 # --- answers -----------------------------------------------------------------------------------

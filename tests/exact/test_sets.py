@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import sottovoce as sv
-from sottovoce.auditing import sets as audited
-from sottovoce.auditing.sets import wrong_miniature_of_sets
+from sottovoce.auditing import sampled
+from sottovoce.auditing.channel import wrong_miniature
 from sottovoce.core.errors import DomainError, MechanismError, SimulationError, SurveyError, ValueOutsideDomainError
 from sottovoce.domain import Domain
 from sottovoce.mechanisms import SetMechanism, serving
@@ -25,6 +25,7 @@ from sottovoce.mechanisms.wheel import Wheel
 from sottovoce.projections.simplex import project_capped
 from sottovoce.questions import Choices
 from sottovoce.randomness import within_epsilon
+from sottovoce.randomness.scripts import ScriptedSource
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.sets import SetStrategy
 from sottovoce.workloads.sets import Sets
@@ -43,11 +44,11 @@ def test_the_registry_knows_them() -> None:
 @pytest.mark.parametrize("epsilon", [2.0**-10, 4.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_devices_do_what_they_state_on_every_outcome(kind: type[SetMechanism], epsilon: float) -> None:
-    assert wrong_miniature_of_sets(kind, epsilon) == ""
+    assert wrong_miniature(kind.miniatures(epsilon)[0]) is None
     for small in kind.miniatures(epsilon):
         assert within_epsilon(small.privacy_ratio(), epsilon)
         assert small.exact_epsilon > 0.999 * epsilon
-        channel = [[small.probability(report, row) for report in small.outputs()] for row in small.rows()]
+        channel = [[small.probability(report, row) for report in small.outputs()] for row in small.miniature_inputs()]
         ratio = max(max(column) / min(column) for column in zip(*channel, strict=True))
         attained = not isinstance(small, Wheel) or small.most < small.options
         assert ratio == small.privacy_ratio() or not attained, "some pair of sets is told apart as well as stated"
@@ -60,7 +61,7 @@ def listed(
     """A design with its channel (one row a set), the estimate from every report, and everybody's answers."""
     mechanism = SetSelection(options, most, epsilon, size)
     design = SetStrategy(Sets(Domain.of(options), most), mechanism)
-    rows, reports = list(mechanism.rows()), list(mechanism.outputs())
+    rows, reports = list(mechanism.miniature_inputs()), list(mechanism.outputs())
     channel = np.array([[float(mechanism.probability(report, row)) for report in reports] for row in rows])
     support = np.array([[option in report for option in range(options)] for report in reports], dtype=float)
     answers = (support - float(mechanism.support.other)) / float(mechanism.support.signal)
@@ -126,7 +127,7 @@ def test_the_wheel_over_the_random_choice_of_seeds() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_simulated_people_follow_the_device(kind: type[SetMechanism]) -> None:
     for small in kind.miniatures(1.0):
-        rows = list(small.rows())
+        rows = list(small.miniature_inputs())
         n, rng = 20_000, np.random.default_rng(5)
         row = rows[len(rows) // 2]
         batch = small.codec.encode_many(small.randomize_many(np.array([row] * n), rng))
@@ -214,9 +215,9 @@ FAULTY = [
 
 @pytest.mark.parametrize("faulty", FAULTY, ids=lambda one: type(one).__name__)
 def test_planted_faults_are_found(faulty: SetMechanism, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wrong_miniature_of_sets(type(faulty), 1.0)
+    assert wrong_miniature(faulty) is not None
     # Also by single runs at another size, where nothing is enumerated.
-    monkeypatch.setattr(audited, "wrong_miniature_of_sets", lambda *_: "")
+    monkeypatch.setattr(sampled, "wrong_miniature", lambda *_: None)
     assert sv.audit(faulty, samples=100, seconds=2).verdict == "broken"
 
 
@@ -225,7 +226,7 @@ def test_draws_depend_on_nothing(kind: type[SetMechanism]) -> None:
     mechanism = kind.best(30, 4, 1.0, 100)
     asked = set()
     for members in ((), (3,), (0, 1, 2, 3), (26, 27, 28, 29)):
-        source = audited.ScriptedSource([1] * 200)
+        source = ScriptedSource([1] * 200)
         mechanism.randomize(padded(members, 30, 4), source)
         asked.add(tuple(source.asked))
     assert len(asked) == 1
@@ -248,7 +249,7 @@ def test_sets_become_rows() -> None:
     for value in (["car", "bus"], ("bus", "car"), {"bus", "car"}, frozenset({"car", "bus"}), iter(["bus", 3])):
         assert TRAVEL.private_input(value).tolist() == [0, 3]
     assert TRAVEL.private_input(set()).tolist() == [4, 5]
-    assert sorted(sorted(TRAVEL.possible_value(i)) for i in range(TRAVEL.n_possible)) == sorted(
+    assert sorted(sorted(TRAVEL.audit_trials().value(i)) for i in range(TRAVEL.n_possible)) == sorted(
         [sorted(one) for size in range(3) for one in combinations(["bus", "tram", "bike", "car"], size)]
     )
 
@@ -312,7 +313,7 @@ def test_mechanisms_that_are_refused() -> None:
     with pytest.raises(SurveyError, match="bins"):
         Wheel(10, 3, 1.0, 3, 1)
     with pytest.raises(ValueOutsideDomainError):
-        OneOption(4, 2, 1.0).randomize((0, 5), audited.ScriptedSource([]))
+        OneOption(4, 2, 1.0).randomize((0, 5), ScriptedSource([]))
     with pytest.raises(SurveyError, match="cannot be asked by sets"):
         sv.Survey.queries(sv.workloads.Prefix(4), 1.0, strategy="sets")
 
@@ -385,7 +386,7 @@ def test_projection_on_the_shares_of_sets() -> None:
 def test_an_exact_law_in_one_line() -> None:
     """P1 and P0 as the paper has them, at the rounded coins, for every set of a small mechanism."""
     mechanism = SetSelection(4, 2, 1.0, 2)
-    for row in mechanism.rows():
+    for row in mechanism.miniature_inputs():
         for option in range(4):
             chance = sum((mechanism.probability(z, row) for z in mechanism.outputs() if option in z), Fraction(0))
             stated = mechanism.support.own if option in row else mechanism.support.other

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from sottovoce.auditing.codebook import marks
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.vector import clip_to_ball
@@ -21,7 +20,7 @@ def probability(survey: Any, report: bytes, value: object) -> Fraction:
     if isinstance(mechanism, Codebook):
         rotation, place = divmod(found, 2 * mechanism.size)
         block, candidate = divmod(place, mechanism.candidates)
-        top = marks(mechanism, given, rotation, block)[candidate]
+        top = mechanism.audit_reference().marks(given, rotation, block)[candidate]
         share = mechanism.levels.each_inside if top else mechanism.levels.each_outside
         return share * Fraction(mechanism.candidates, 2 * mechanism.size * mechanism.rotations)
     if isinstance(mechanism, Binary):

@@ -9,7 +9,7 @@ from sottovoce.auditing.result import AuditResult, Verdict
 
 if TYPE_CHECKING:
     from sottovoce.auditing.subject import AuditedSurvey
-    from sottovoce.mechanisms import AnyMechanism
+    from sottovoce.mechanisms.base import Mechanism
 
 __all__ = ["DEFAULT_DELTA", "AuditResult", "Verdict", "audit", "auditable"]
 
@@ -19,10 +19,8 @@ DEFAULT_SECONDS = 120.0
 SECONDS_BY_NAME = 3.0
 MAX_SECONDS = 1_000_000
 
-_VECTOR_USERS = 10_000
 
-
-def auditable() -> dict[str, type[AnyMechanism]]:
+def auditable() -> dict[str, type[Mechanism]]:
     """Every mechanism that a survey may use, those of other packages last."""
     from sottovoce.mechanisms.registry import MECHANISMS, REGISTRY
 
@@ -30,7 +28,7 @@ def auditable() -> dict[str, type[AnyMechanism]]:
 
 
 def audit(
-    subject: str | AnyMechanism | AuditedSurvey,
+    subject: str | Mechanism | AuditedSurvey,
     epsilon: float = 1.0,
     *,
     domain_size: int = DEFAULT_DOMAIN_SIZE,
@@ -68,14 +66,12 @@ def audit(
     """
     from sottovoce.auditing.budget import Budget
     from sottovoce.auditing.finite import audit_finite
-    from sottovoce.auditing.records import audit_records
-    from sottovoce.auditing.sets import audit_sets
-    from sottovoce.auditing.subject import Subject
-    from sottovoce.auditing.vector import audit_vector
-    from sottovoce.auditing.words import audit_words
+    from sottovoce.auditing.sampled import audit_sampled
+    from sottovoce.auditing.subject import Subject, reference_of
     from sottovoce.core.limits import check_integer
     from sottovoce.core.progress import advancing
-    from sottovoce.mechanisms import ChannelMechanism, HashedPrefixes, SetMechanism, Tables, VectorMechanism
+    from sottovoce.mechanisms.base import Mechanism
+    from sottovoce.mechanisms.reference import ChannelReference
 
     if samples is not None:
         check_integer("samples", samples, 100, 10**9)
@@ -83,24 +79,18 @@ def audit(
     if seconds is None:
         seconds = SECONDS_BY_NAME if by_name else DEFAULT_SECONDS
     check_seconds(seconds)
-    survey = None
     if isinstance(subject, str):
-        mechanism = _named(subject, epsilon, domain_size, delta)
-    elif isinstance(subject, ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes):
-        mechanism = subject
+        audited = Subject(_named(subject, epsilon, domain_size, delta))
+    elif isinstance(subject, Mechanism):
+        audited = Subject(subject)
     else:
-        survey, mechanism = subject, subject.mechanism
+        audited = Subject(subject.mechanism, subject)
+    reference = reference_of(audited.mechanism)
     with advancing(progress, "auditing", unit="runs of the device") as advance:
         budget = Budget(seconds, advance)
-        if isinstance(mechanism, VectorMechanism):
-            return audit_vector(Subject(mechanism, survey), samples, alpha, budget)
-        if isinstance(mechanism, SetMechanism):
-            return audit_sets(Subject(mechanism, survey), samples, alpha, budget)
-        if isinstance(mechanism, Tables):
-            return audit_records(Subject(mechanism, survey), samples, alpha, budget)
-        if isinstance(mechanism, HashedPrefixes):
-            return audit_words(Subject(mechanism, survey), samples, alpha, budget)
-        return audit_finite(Subject(mechanism, survey), samples, alpha, budget)
+        if isinstance(reference, ChannelReference):
+            return audit_finite(audited, reference, samples, alpha, budget)
+        return audit_sampled(audited, reference, samples, alpha, budget)
 
 
 def check_seconds(seconds: float) -> float:
@@ -119,15 +109,11 @@ def check_seconds(seconds: float) -> float:
     return seconds
 
 
-def _named(name: str, epsilon: float, domain_size: int, delta: float) -> AnyMechanism:
+def _named(name: str, epsilon: float, size: int, delta: float) -> Mechanism:
     """The instance of a mechanism that is audited by its name."""
     from sottovoce.core.errors import MechanismError
-    from sottovoce.mechanisms import VectorMechanism
 
     kind = auditable().get(name)
     if kind is None:
         raise MechanismError(f"mechanism {name!r} cannot be audited; choose among {', '.join(auditable())}")
-    if issubclass(kind, VectorMechanism):
-        dimension = min(domain_size, kind.largest_dimension)
-        return kind.best(dimension, 1.0, epsilon, delta if name == "gaussian" else 0.0, _VECTOR_USERS)
-    return kind.typical(domain_size, epsilon)
+    return kind.typical(size, epsilon, delta)

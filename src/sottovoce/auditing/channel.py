@@ -7,13 +7,13 @@ come out are tallied. What is audited is what leaves the device.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol, cast
 
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.randomness import Source, within_epsilon
 from sottovoce.randomness.scripts import row_of
-
-if TYPE_CHECKING:
-    from sottovoce.mechanisms import ChannelMechanism
 
 __all__ = [
     "Channel",
@@ -23,19 +23,36 @@ __all__ = [
     "stated_channel",
     "worst_pair",
     "worst_ratio",
+    "wrong_miniature",
 ]
 
 Channel = dict[int, dict[bytes, Fraction]]
 """For every value, the exact probability of every encoded report."""
 
 
-def device_row(mechanism: ChannelMechanism, value: int) -> dict[bytes, Fraction]:
+class ExactLaw(Protocol):
+    """What is needed of a mechanism whose every probability is known."""
+
+    def miniature_inputs(self) -> Iterable[Any]: ...
+
+    def outputs(self) -> Iterable[Any]: ...
+
+    def randomize(self, value: Any, source: Source) -> Any: ...
+
+    def encode(self, report: Any) -> bytes: ...
+
+    def probability(self, report: Any, value: Any) -> Fraction: ...
+
+    def privacy_ratio(self) -> Fraction: ...
+
+
+def device_row(mechanism: ExactLaw, value: Any) -> dict[bytes, Fraction]:
     """The exact probability of every report that the device code can send for one value."""
     return row_of(lambda source: mechanism.encode(mechanism.randomize(value, source)))
 
 
-def device_channel(mechanism: ChannelMechanism) -> Channel:
-    """The channel of the device code itself. Only for small domains: the work is every outcome.
+def device_channel(mechanism: ExactLaw) -> Channel:
+    """The channel of the device code itself. Only for miniatures: the work is every outcome.
 
     Examples
     --------
@@ -44,15 +61,16 @@ def device_channel(mechanism: ChannelMechanism) -> Channel:
     >>> sorted(channel[0]), sum(channel[0].values())
     ([b'\\x00', b'\\x01', b'\\x02'], Fraction(1, 1))
     """
-    return {value: device_row(mechanism, value) for value in range(mechanism.domain_size)}
+    return {number: device_row(mechanism, value) for number, value in enumerate(mechanism.miniature_inputs())}
 
 
-def stated_channel(mechanism: ChannelMechanism) -> Channel:
+def stated_channel(mechanism: ExactLaw) -> Channel:
     """The channel as `probability` states it, over all `outputs`."""
     channel: Channel = {}
-    for value in range(mechanism.domain_size):
-        stated = ((mechanism.encode(r), mechanism.probability(r, value)) for r in mechanism.outputs())
-        channel[value] = {report: p for report, p in stated if p}
+    reports = [(mechanism.encode(report), report) for report in mechanism.outputs()]
+    for number, value in enumerate(mechanism.miniature_inputs()):
+        stated = ((encoded, mechanism.probability(report, value)) for encoded, report in reports)
+        channel[number] = {encoded: p for encoded, p in stated if p}
     return channel
 
 
@@ -98,3 +116,32 @@ def worst_pair(channel: Channel) -> Pair:
 def worst_ratio(channel: Channel) -> Fraction | None:
     """The largest ratio of two values' probabilities of one report; None when it is infinite."""
     return worst_pair(channel).ratio
+
+
+class WrongMiniature(NamedTuple):
+    """A miniature whose device has not exactly the stated channel, and its worst pair."""
+
+    small: Mechanism
+    pair: Pair
+
+    @property
+    def words(self) -> str:
+        """Which one, and what shows it."""
+        return f"the miniature {self.small} has not its stated probabilities: {self.pair}"
+
+
+def wrong_miniature(mechanism: Mechanism, *, attained: bool = False) -> WrongMiniature | None:
+    """A miniature whose device, run on every outcome, has not exactly the stated channel; None if there is none.
+
+    Miniatures take every branch of the device code between them. The stated ratio must hold, and be `attained` where
+    that is claimed, and the stated probability of every report must equal brute force to the last bit; that is why
+    they are believed at other sizes.
+    """
+    for small in type(mechanism).miniatures(mechanism.epsilon):
+        law = cast(ExactLaw, small)
+        channel, ratio = device_channel(law), law.privacy_ratio()
+        pair = worst_pair(channel)
+        right = pair.ratio is not None and (pair.ratio == ratio if attained else pair.ratio <= ratio)
+        if not right or channel != stated_channel(law) or not within_epsilon(ratio, small.epsilon):
+            return WrongMiniature(small, pair)
+    return None

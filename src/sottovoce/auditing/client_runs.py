@@ -7,24 +7,19 @@ draws, every outcome of every draw, what a mechanism's arithmetic depends on, an
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import accumulate, islice
+from itertools import islice
 from secrets import SystemRandom
 from typing import Any, Final, final
 
 import numpy as np
 
-from sottovoce.auditing.numbered_words import EDGE_WORDS, word_value
-from sottovoce.auditing.runs import edge_values
 from sottovoce.auditing.subject import AuditedSurvey, Subject
-from sottovoce.auditing.tape import Coin, Recorder, Replay
 from sottovoce.core.errors import MechanismError
-from sottovoce.mechanisms.matrix_channel import MatrixChannel
-from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
-from sottovoce.mechanisms.rounded_channel import RoundedChannel
-from sottovoce.mechanisms.sampled import LevelResponse
+from sottovoce.domain.trials import edge_values
+from sottovoce.mechanisms.reference import ChannelReference, Coin, CriticalRun
+from sottovoce.randomness import ONE
 
 __all__ = ["RunBatch", "RunPlan"]
 
@@ -40,12 +35,20 @@ _OUTCOMES: Final = 2**16
 _ROUNDS: Final = 4
 _SOME: Final = 2**12
 """Random outcomes of a draw that has too many."""
-_PRODUCTS: Final = 2**17
-"""Products in a field of order q are run one by one if 2 q^2 is not above this."""
+_EDGES: Final = 24
+"""Values without numbers that stand for those at which faults are likely: the first ones."""
+_INPUTS: Final = 2**12
+"""Values up to which the mechanism's input of each is looked up."""
 _DEPLOYED: Final = 2**11
 """Runs of a client without a source, at most."""
 _LARGEST_BATCH: Final = 2**14
 _BATCH_SECONDS: Final = 0.4
+
+_COIN: Final = 0
+"""What a coin is recorded as; an integer draw as its n."""
+_NOTHING: Final = (-1, 0)
+_COIN_BYTES: Final = 8
+_MOST_REJECTED: Final = 2
 
 
 @final
@@ -76,9 +79,6 @@ class RunPlan:
         subject = Subject(survey.mechanism, survey)
         self.size = subject.size
         self._value: Callable[[int], Any] = subject.value
-        if self.size is None:
-            code = getattr(survey.question, "code", None)
-            self._value = self._vector if code is None else partial(word_value, code)
         self._seconds, self._ends = seconds, time.process_time() + seconds
         self.values: set[int] = set()
         """Numbers of the values that were run with each coin up and down."""
@@ -95,14 +95,14 @@ class RunPlan:
         yield self._deployed()
         yield from self._single(self._edges())
         self._ends -= self._seconds / 2
-        yield from self._single(self._arithmetic())
+        yield from self._single(self._critical())
         yield from self._single(self._outcomes())
         self._ends += self._seconds / 2
         yield from self._everybody()
 
     # --- runs with a tape each --------------------------------------------------------------
 
-    def _single(self, cases: Iterable[tuple[int, Coin, dict[int, int]]]) -> Iterator[RunBatch]:
+    def _single(self, cases: Iterable[CriticalRun]) -> Iterator[RunBatch]:
         """Runs of a value's number, how coins fall, and outcomes that are wished for."""
         waiting, size = iter(cases), 16
         while self._in_time() and (batch := list(islice(waiting, size))):
@@ -137,16 +137,16 @@ class RunPlan:
                 break
         return runs
 
-    def _edges(self) -> Iterator[tuple[int, Coin, dict[int, int]]]:
+    def _edges(self) -> Iterator[CriticalRun]:
         places = range(len(self._asked()))
         for number in self._edge_numbers():
             for coin in _COINS:
-                yield number, coin, dict.fromkeys(places, _FIRST)
-                yield number, coin, dict.fromkeys(places, _LAST)
-                yield number, coin, {}
+                yield CriticalRun(number, coin, dict.fromkeys(places, _FIRST))
+                yield CriticalRun(number, coin, dict.fromkeys(places, _LAST))
+                yield CriticalRun(number, coin, {})
             self.values.add(number)
 
-    def _outcomes(self) -> Iterator[tuple[int, Coin, dict[int, int]]]:
+    def _outcomes(self) -> Iterator[CriticalRun]:
         """Every outcome of every draw, as many as there is room for, with coins up and down, several times over.
 
         Once is not enough: a report may be the right one by chance.
@@ -164,44 +164,17 @@ class RunPlan:
             self._rng.shuffle(cases)
             for place, outcome in cases:
                 for coin in _COINS:
-                    yield self._any_number(), coin, {place: outcome}
+                    yield CriticalRun(self._any_number(), coin, {place: outcome})
                 self._drawn.setdefault(place, set()).add(outcome)
 
-    def _arithmetic(self) -> Iterator[tuple[int, Coin, dict[int, int]]]:
-        """What reaches every entry of a matrix, every column of every level, and every product of a small field."""
-        mechanism = self._mechanism
-        if isinstance(mechanism, MatrixChannel):
-            for number in range(mechanism.domain_size):
-                for reached in np.cumsum(mechanism.matrix.integers[:, self._input(number)], dtype=np.uint64).tolist():
-                    yield number, "any", {0: reached - 1}
-                    yield number, "any", {0: reached}
-        elif isinstance(mechanism, RoundedChannel):
-            # To every grid point from positions that are just rounded down to it, and just up.
-            steps, last = mechanism.steps, mechanism.domain_size - 1
-            for point, column in enumerate(np.cumsum(mechanism.matrix.integers.T, axis=1, dtype=np.uint64).tolist()):
-                for reached in column[:-1]:
-                    rounding = self._rng.randrange(steps)
-                    yield min(steps * point + rounding, last), "any", {0: rounding, 1: reached - 1}
-                    yield max(steps * (point - 1) + rounding + 1, 0), "any", {0: rounding, 1: reached}
-        elif isinstance(mechanism, LevelResponse) and sum(mechanism.columns) <= _OUTCOMES:
-            # The first draw is of a level, by its weight; the last one of a column.
-            for first, size in zip(accumulate(mechanism.weights, initial=0), mechanism.columns, strict=False):
-                for column in range(size):
-                    for coin in _COINS:
-                        yield self._any_number(), coin, {0: first, 2: column}
-        elif isinstance(mechanism, ProjectiveGeometry) and 2 * mechanism.order**2 <= _PRODUCTS:
-            # The last draw, of a point off the hyperplane, has all coordinates but one as its digits in base q.
-            q, t, off = mechanism.order, mechanism.dimension, len(self._asked()) - 1
-            for a in range(q):
-                for b in range(q):
-                    # Number 1 + a is the point (0, .., 1, a): a times the last coordinate, b.
-                    yield (
-                        min(1 + a, mechanism.domain_size - 1),
-                        "down",
-                        {off: q * self._rng.randrange(q ** (t - 2)) + b},
-                    )
-                    # Number 0 is (0, .., 0, 1): the first coordinate is a, by which the second, b, is divided.
-                    yield 0, "down", {off: a * q ** (t - 2) + b * q ** max(t - 3, 0)}
+    def _critical(self) -> Iterator[CriticalRun]:
+        """What the mechanism's arithmetic depends on, by its reference: inputs there, numbers of values here."""
+        reference = self._mechanism.audit_reference()
+        if self.size is None or not isinstance(reference, ChannelReference):
+            return
+        numbers = {int(self._input(number)): number for number in range(min(self.size, _INPUTS))}
+        for value, coin, outcomes in reference.critical_runs(np.random.default_rng(self._rng.getrandbits(64))):
+            yield CriticalRun(numbers.get(value, value % self.size), coin, outcomes)
 
     # --- all values, many on one tape -------------------------------------------------------
 
@@ -262,24 +235,101 @@ class RunPlan:
 
     def _edge_numbers(self) -> list[int]:
         if self.size is None:
-            return list(range(_EDGE_VECTORS))
+            return list(range(_EDGES))
         return edge_values(self.size, int(getattr(self._mechanism, "block_size", 2)) - 1)
-
-    def _vector(self, number: int) -> Any:
-        """Vectors on axes, tiny, huge and not finite ones first; all others are random, inside and outside the ball."""
-        question: Any = self._survey.question
-        dimension, radius = question.dimension, question.radius
-        if number < _EDGE_VECTORS:
-            vector = np.zeros(dimension)
-            vector[number * 7 % dimension] = (0.0, radius, -radius, 5e-324, 1e308, np.nan, -np.inf, -0.0)[number % 8]
-            return vector
-        rng = np.random.default_rng(number)
-        vector = rng.standard_normal(dimension)
-        return vector * (radius * rng.uniform(0.0, 1.2) / float(np.linalg.norm(vector)))
-
-
-_EDGE_VECTORS: Final = EDGE_WORDS
 
 
 def _next_size(size: int, seconds: float) -> int:
     return min(2 * size, _LARGEST_BATCH) if seconds < _BATCH_SECONDS else max(1, size // 2)
+
+
+# --- tapes: the random bytes of one report, made from the outcomes that its draws should have ---
+#
+# A device in another language that is given the same bytes must send the same report. Outcomes are chosen where faults
+# hide: both sides of every threshold, both ends of every range, words that must be rejected, bits that must be ignored.
+
+
+@final
+class Recorder:
+    """A source that chooses outcomes and writes down the bytes for them, one piece per read.
+
+    Parameters
+    ----------
+    coin
+        How coins fall.
+    wished
+        Outcomes of integer draws by their place among all draws; the others are random.
+    """
+
+    def __init__(self, rng: SystemRandom, coin: Coin = "any", wished: Mapping[int, int] | None = None) -> None:
+        self._rng, self._coin, self._wished = rng, coin, wished or {}
+        self.pieces: list[bytes] = []
+        self.asked: list[int] = []
+        """n of an integer draw, `_COIN` for a coin."""
+        self.outcomes: list[int] = []
+        """Of an integer draw its result, of a coin its word."""
+
+    @property
+    def tape(self) -> str:
+        """The pieces in hexadecimal, with commas between them."""
+        return ",".join(piece.hex() for piece in self.pieces)
+
+    def below(self, n: int) -> int:
+        """The integer that is wished for, or any; sometimes after words that are to be rejected."""
+        place, bits = len(self.asked), (n - 1).bit_length()
+        outcome = self._wished.get(place)
+        outcome = self._rng.randrange(n) if outcome is None else min(outcome, n - 1)
+        self.asked.append(n)
+        self.outcomes.append(outcome)
+        if bits:
+            refused = [n, (1 << bits) - 1, self._rng.randrange(n, 1 << bits)] if n < 1 << bits else []
+            for word in self._rng.sample(refused, self._rng.randint(0, min(_MOST_REJECTED, len(refused)))):
+                self._write(word, bits)
+            self._write(outcome, bits)
+        return outcome
+
+    def bernoulli(self, threshold: int) -> bool:
+        """Whether the word that is written lies below the threshold."""
+        words = {"up": threshold - 1, "down": threshold, "any": self._rng.randrange(ONE)}
+        word = min(max(words[self._coin], 0), ONE - 1)
+        self.asked.append(_COIN)
+        self.outcomes.append(word)
+        self.pieces.append(word.to_bytes(_COIN_BYTES, "little"))
+        return word < threshold
+
+    def _write(self, word: int, bits: int) -> None:
+        width = (bits + 7) // 8
+        unused = self._rng.getrandbits(8 * width - bits) << bits if bits % 8 else 0
+        self.pieces.append((word | unused).to_bytes(width, "little"))
+
+
+@final
+class Replay:
+    """A source that gives other values the draws of a recorded tape. `rewind` before each of them."""
+
+    __slots__ = ("_recorded", "_rest", "_same")
+
+    def __init__(self, recorded: Recorder) -> None:
+        self._recorded = list(zip(recorded.asked, recorded.outcomes, strict=True))
+        self.rewind()
+
+    def rewind(self) -> None:
+        """Begin again."""
+        self._rest, self._same = iter(self._recorded), True
+
+    @property
+    def is_same(self) -> bool:
+        """Whether exactly the recorded draws were asked for."""
+        return self._same and next(self._rest, None) is None
+
+    def below(self, n: int) -> int:
+        """The recorded integer."""
+        asked, outcome = next(self._rest, _NOTHING)
+        self._same &= asked == n
+        return outcome if outcome < n else 0
+
+    def bernoulli(self, threshold: int) -> bool:
+        """Whether the recorded word lies below this threshold."""
+        asked, word = next(self._rest, _NOTHING)
+        self._same &= asked == _COIN
+        return word < threshold

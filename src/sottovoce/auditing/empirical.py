@@ -40,11 +40,14 @@ class Certificate:
     pair: tuple[int, int]
     event: str
     samples: int
+    names: tuple[str, str] | None = None
+    """The two values in words, where they have no numbers."""
 
     @property
     def words(self) -> str:
         """The pair of values that the reports told apart best, and by what."""
-        return f"values {self.pair[0]} and {self.pair[1]}, event on {self.event}"
+        first, second = self.names or (f"values {self.pair[0]}", str(self.pair[1]))
+        return f"{first} and {second}, event on {self.event}"
 
 
 def affordable(device: Callable[[int], bytes], most: int, values: int) -> int:

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from sottovoce.auditing.budget import Budget
+from sottovoce.auditing.channel import Channel, Pair, device_row, worst_pair, wrong_miniature
 from sottovoce.auditing.empirical import Certificate, affordable, certify
-from sottovoce.auditing.exact import MOST_RUNS, outcomes, pair_among, wrong_miniature, wrong_pair
 from sottovoce.auditing.primitives import wrong_draw
 from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, AuditResult, fault_in_words, fault_size
-from sottovoce.auditing.runs import Runs, edge_values, run_device
-from sottovoce.auditing.subject import Subject, failure, reference_of
+from sottovoce.auditing.runs import Runs, run_device
+from sottovoce.auditing.subject import Subject, failure
 from sottovoce.auditing.system import MOST_WATCHED
 from sottovoce.core.errors import ReportError
 from sottovoce.core.words import plural
+from sottovoce.domain.trials import edge_values
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.reference import ChannelReference
-from sottovoce.randomness import epsilon_of, within_epsilon
-from sottovoce.randomness.scripts import unpredictable
+from sottovoce.randomness import Source, epsilon_of, within_epsilon
+from sottovoce.randomness.scripts import row_of, unpredictable
 
 __all__ = ["audit_finite"]
 
 DEFAULT_SAMPLES: Final = 20_000
+
+MOST_RUNS: Final = 100_000
+"""Runs up to which a device is run on every outcome, for every value."""
 
 _IMPOSSIBLE: Final = -1e9
 """The logarithm of 0, for scores that are subtracted."""
@@ -42,17 +47,18 @@ class _Fault:
     value: int | None = None
 
 
-def audit_finite(subject: Subject[ChannelMechanism], samples: int | None, alpha: float, budget: Budget) -> AuditResult:
+def audit_finite(
+    subject: Subject, reference: ChannelReference, samples: int | None, alpha: float, budget: Budget
+) -> AuditResult:
     """Audit one mechanism, or the survey around it; without `samples`, as many as are affordable."""
-    m = subject.mechanism
-    reference = cast(ChannelReference, reference_of(m))
+    m = cast(ChannelMechanism, subject.mechanism)
     runs = run_device(subject, reference, budget)
-    enumerable = (subject.size or 0) * outcomes(reference) <= MOST_RUNS
+    enumerable = (subject.size or 0) * _outcomes(reference) <= MOST_RUNS
     certificate = Certificate(0.0, alpha, (0, 0), "nothing", 0)
     fault = None if runs.wrong is None else _Fault(runs.wrong.words, None, runs.wrong.value)
     try:
         fault = _shown_by_a_pair(m, reference, fault) or _law_fault(m, reference)
-        if fault is None and enumerable and (pair := wrong_pair(subject)) is not None:
+        if fault is None and enumerable and (pair := _wrong_pair(subject)) is not None:
             fault = _Fault(str(pair), pair.ratio, pair.likely)
         if fault is None and (words := _wrong_entropy(subject)):
             fault = _Fault(words, None)
@@ -93,9 +99,9 @@ def _shown_by_a_pair(m: ChannelMechanism, reference: ChannelReference, fault: _F
         return fault
     last = reference.values - 1
     others = sorted({0, 1, last // 2, last} - {fault.value})[:3]
-    if outcomes(reference) * (1 + len(others)) > MOST_RUNS:
+    if _outcomes(reference) * (1 + len(others)) > MOST_RUNS:
         return fault
-    pair = pair_among(m, [fault.value, *others])
+    pair = _pair_among(m, [fault.value, *others])
     shown = pair.ratio is None or pair.ratio > m.privacy_ratio()
     return _Fault(f"{fault.words}; {pair}", pair.ratio, fault.value) if shown else fault
 
@@ -110,14 +116,11 @@ def _law_fault(m: ChannelMechanism, reference: ChannelReference) -> _Fault | Non
     words = reference.wrong_law() or wrong_draw(requests[: MOST_DRAWS // 2] + requests[-MOST_DRAWS // 2 :])
     if words:
         return _Fault(words, None)
-    miniature = wrong_miniature(m)
-    if miniature is None:
-        return None
-    small, pair = miniature
-    return _Fault(f"over {small.domain_size} values {small.parameters() or ''}: {pair}", pair.ratio)
+    miniature = wrong_miniature(m, attained=True)
+    return None if miniature is None else _Fault(miniature.words, miniature.pair.ratio)
 
 
-def _method(subject: Subject[ChannelMechanism], reference: ChannelReference, runs: Runs) -> str:
+def _method(subject: Subject, reference: ChannelReference, runs: Runs) -> str:
     """What was run instead of every outcome, and the fault that it would have shown."""
     some = f"{runs.values:,} of {reference.values:,} values"
     values = f"every value {plural(runs.passes, 'time')}" if runs.passes else some
@@ -131,7 +134,7 @@ def _method(subject: Subject[ChannelMechanism], reference: ChannelReference, run
     return f"too many outcomes to run all: {values}, with {ways}, not every pair of them{path}; {seen}"
 
 
-def _assumptions(subject: Subject[ChannelMechanism], reference: ChannelReference, runs: Runs) -> tuple[str, ...]:
+def _assumptions(subject: Subject, reference: ChannelReference, runs: Runs) -> tuple[str, ...]:
     found = ["a value and a draw that were not run together do as they did with others"]
     if runs.values < reference.values or (subject.survey is not None and not runs.held_passes):
         found.append("values that were not run do as those that were")
@@ -140,18 +143,16 @@ def _assumptions(subject: Subject[ChannelMechanism], reference: ChannelReference
     return (*found, "the closed form of the worst ratio holds at this size as on every miniature")
 
 
-def _wrong_entropy(subject: Subject[ChannelMechanism]) -> str:
+def _wrong_entropy(subject: Subject) -> str:
     """A survey's report that is not drawn from the system's random bytes, for random values and those at edges."""
     size = subject.size or 0
     numbers = [*unpredictable().integers(0, size, size=MOST_WATCHED).tolist(), *edge_values(size)]
     return subject.wrong_entropy((f"value number {number}", subject.value(number)) for number in numbers)
 
 
-def _certificate(
-    subject: Subject[ChannelMechanism], samples: int | None, alpha: float, suspect: int | None
-) -> Certificate:
+def _certificate(subject: Subject, samples: int | None, alpha: float, suspect: int | None) -> Certificate:
     """What whole reports of three pairs prove; of the suspect value and some others, if there is one."""
-    m, last = subject.mechanism, (subject.size or 1) - 1
+    m, last = cast(ChannelMechanism, subject.mechanism), (subject.size or 1) - 1
     pairs = {(0, last), (0, min(1, last)), (last // 2, last)}
     if suspect is not None and suspect <= last:
         pairs = {(suspect, other) for other in (0, 1, last) if other != suspect and other <= last} or pairs
@@ -170,3 +171,44 @@ def _certificate(
     if samples is None:
         samples = affordable(device, DEFAULT_SAMPLES, 2 * len(pairs))
     return certify(device, sorted(pairs), samples=samples, alpha=alpha, stated=stated)
+
+
+def _outcomes(reference: ChannelReference) -> int:
+    """How many sequences of draws one value has."""
+    return math.prod(request if request > 0 else 2 for request in reference.requests(0))
+
+
+def _wrong_pair(subject: Subject) -> Pair | None:
+    """The worst pair of a device that is run on every outcome for every value; None if it does what it states.
+
+    Every report must have its stated probability exactly, and no ratio may be above the stated one.
+    """
+    channel: Channel = {}
+    as_stated = True
+    for number in range(subject.size or 0):
+        value = subject.value(number)
+        channel[number] = row_of(_running(subject.report, value))
+        as_stated &= channel[number] == _stated_row(subject, subject.input(value), channel[number])
+    pair = worst_pair(channel)
+    ratio = cast(ChannelMechanism, subject.mechanism).privacy_ratio()
+    right = as_stated and pair.ratio is not None and pair.ratio <= ratio
+    return None if right else pair
+
+
+def _pair_among(mechanism: ChannelMechanism, values: list[int]) -> Pair:
+    """Which of these inputs of the mechanism are told apart best, and by which report."""
+    return worst_pair({value: device_row(mechanism, value) for value in values})
+
+
+def _running(run: Callable[[Any, Source], bytes], value: Any) -> Callable[[Source], bytes]:
+    return lambda source: run(value, source)
+
+
+def _stated_row(subject: Subject, value: int, row: dict[bytes, Fraction]) -> dict[bytes, Fraction]:
+    """The stated probabilities of these reports; nothing where they are not all, or one is no report at all."""
+    m = cast(ChannelMechanism, subject.mechanism)
+    try:
+        stated = {report: m.probability(m.decode(subject.payload(report)), value) for report in row}
+    except ReportError:
+        return {}
+    return stated if sum(stated.values()) == 1 else {}

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.subject import Subject, failure
-from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.domain.trials import edge_values
 from sottovoce.mechanisms.reference import ChannelReference, Draws
 from sottovoce.randomness import ONE, Source
 from sottovoce.randomness.scripts import ScriptedSource, unpredictable
 
-__all__ = ["LEAST_RUNS", "MOST_SWEPT", "Runs", "WrongRun", "edge_values", "run_device"]
+__all__ = ["LEAST_RUNS", "MOST_SWEPT", "Runs", "WrongRun", "run_device"]
 
 LEAST_RUNS: Final = 20_000
 """Random runs that are made however few values there are."""
@@ -29,7 +29,6 @@ MOST_SWEPT: Final = 2**22
 
 _CHUNK_NUMBERS: Final = 2**17
 _CHUNK_RUNS: Final = 2**12
-_BORDERS: Final = 32
 
 Values = NDArray[np.int64]
 
@@ -64,23 +63,7 @@ class Runs:
     wrong: WrongRun | None = None
 
 
-def edge_values(size: int, block: int = 1) -> list[int]:
-    """Values at which faults are likely: both ends, about powers of two, and at the borders of blocks.
-
-    Examples
-    --------
-    >>> edge_values(1000)[-6:]
-    [512, 513, 996, 997, 998, 999]
-    """
-    centres = {0, 1, size // 2, size - 2, size - 1, *(1 << power for power in range(size.bit_length()))}
-    if block > 1:
-        blocks = -(-size // block)
-        centres.update(block * (number * blocks // _BORDERS) for number in range(_BORDERS + 1))
-        centres.update((block, block * (blocks - 1)))
-    return sorted({at for centre in centres for at in range(centre - 2, centre + 2) if 0 <= at < size})
-
-
-def run_device(subject: Subject[ChannelMechanism], reference: ChannelReference, budget: Budget) -> Runs:
+def run_device(subject: Subject, reference: ChannelReference, budget: Budget) -> Runs:
     """Run the device until everything was run, something went wrong, or the time is over."""
     runs, rng = Runs(), unpredictable()
     device = _Device(subject, reference, budget, runs, rng)
@@ -102,7 +85,7 @@ def run_device(subject: Subject[ChannelMechanism], reference: ChannelReference, 
 class _Device:
     """One audited device; every stage yields, after each batch of runs, whether all went right."""
 
-    subject: Subject[ChannelMechanism]
+    subject: Subject
     reference: ChannelReference
     budget: Budget
     runs: Runs

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from functools import cached_property, partial
+from typing import Any, Protocol
 
 from sottovoce.auditing.system import ReadTape, play_source, time_left, watch_system
 from sottovoce.core.errors import MechanismError, MissingExtraError, ReportError
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain
-from sottovoce.mechanisms import AnyMechanism
-from sottovoce.mechanisms.channel import ChannelMechanism
-from sottovoce.mechanisms.reference import Reference
+from sottovoce.domain.trials import NumberedTrials, Trials
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.mechanisms.reference import ChannelReference, SampledReference
 from sottovoce.randomness import ByteSource, Source, os_source
 from sottovoce.workloads.naming import value_at
 
 __all__ = ["AuditedSurvey", "FramingError", "Subject", "failure", "reference_of"]
-
-M_co = TypeVar("M_co", bound=AnyMechanism, covariant=True)
 
 
 class AuditedSurvey(Protocol):
@@ -33,7 +32,7 @@ class AuditedSurvey(Protocol):
         """The first bytes of every report."""
 
     @property
-    def mechanism(self) -> AnyMechanism:
+    def mechanism(self) -> Mechanism:
         """What randomizes."""
 
     @property
@@ -42,7 +41,7 @@ class AuditedSurvey(Protocol):
 
     @property
     def question(self) -> Any:
-        """What is asked: for vectors, with their dimension and radius; else with people's values by number."""
+        """What is asked: its `audit_trials` are people's values, where there is no domain."""
 
     @property
     def attachments(self) -> Mapping[str, bytes]:
@@ -69,7 +68,7 @@ def failure(error: Exception) -> str:
     return str(error) if isinstance(error, FramingError) else f"the device raises {type(error).__name__}: {error}"
 
 
-def reference_of(mechanism: AnyMechanism) -> Reference:
+def reference_of(mechanism: Mechanism) -> ChannelReference | SampledReference:
     """What the mechanism's device is judged by: its own reference, or else the law that it states."""
     found = mechanism.audit_reference() or mechanism.stated_reference()
     if found is None:
@@ -81,27 +80,37 @@ def reference_of(mechanism: AnyMechanism) -> Reference:
 
 
 @dataclass(frozen=True)
-class Subject(Generic[M_co]):
+class Subject:
     """A mechanism, and the survey that uses it, if one is audited."""
 
-    mechanism: M_co
+    mechanism: Mechanism
     survey: AuditedSurvey | None = None
+
+    @cached_property
+    def trials(self) -> Trials:
+        """The values that its device is run on: those that a person may have, or the mechanism's inputs."""
+        if self.survey is None:
+            reference = reference_of(self.mechanism)
+            return NumberedTrials(reference.values, int) if reference.values is not None else reference.trials
+        domain = self.survey.domain
+        if domain is not None:
+            return NumberedTrials(domain.size, partial(value_at, domain))
+        found: Trials | None = self.survey.question.audit_trials()
+        if found is None:
+            raise MechanismError(
+                f"a survey of kind {self.survey.question.kind!r} cannot be audited: its question states no "
+                "audit_trials; audit its mechanism instead"
+            )
+        return found
 
     @property
     def size(self) -> int | None:
-        """How many values a person may have; None for vectors."""
-        if self.survey is not None:
-            domain = self.survey.domain
-            found: int | None = self.survey.question.n_possible if domain is None else domain.size
-            return found
-        return self.mechanism.domain_size if isinstance(self.mechanism, ChannelMechanism) else None
+        """How many values there are, if they are numbered."""
+        return self.trials.size
 
     def value(self, number: int) -> Any:
         """The value of that number, as a person has it."""
-        if self.survey is None:
-            return number
-        domain = self.survey.domain
-        return self.survey.question.possible_value(number) if domain is None else value_at(domain, number)
+        return self.trials.value(number)
 
     def input(self, value: Any) -> Any:
         """The mechanism's input for it."""

@@ -8,8 +8,11 @@ and `vector` (a point of a ball). All sides read the same rounded integers.
 from __future__ import annotations
 
 import abc
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Self, TypeAlias, cast, final
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +21,11 @@ from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
 from sottovoce.kernels.threads import zeros
 from sottovoce.mechanisms.codecs import Codec, IndexCodec, Payloads
-from sottovoce.mechanisms.reference import Reference
+from sottovoce.mechanisms.reference import ChannelReference, SampledReference
+from sottovoce.randomness import Source
 from sottovoce.theory.blanket import Blanket
 
-__all__ = ["Batch", "Counts", "Floats", "Mechanism", "Report"]
+__all__ = ["Batch", "Counts", "Floats", "Mechanism", "Report", "log_of"]
 
 Report: TypeAlias = int | tuple[int, ...]
 """One report: an output's number, or several integers. One type per mechanism."""
@@ -61,6 +65,16 @@ class Mechanism(abc.ABC):
     ``"number"``: it is one of an `IndexCodec`, and adds one to the cell of that number. ``"signed number"``: it is one
     of an `IndexCodec`; 2 i adds one to cell i, and 2 i + 1 takes one off. ``"batch"``: nothing.
     """
+
+    if TYPE_CHECKING:  # fields of every family; properties here would become their defaults
+
+        @property
+        def epsilon(self) -> float:
+            """The privacy parameter of one report, as it is stated."""
+
+        @property
+        def delta(self) -> float:
+            """The probability with which epsilon may be exceeded."""
 
     @property
     @abc.abstractmethod
@@ -105,6 +119,22 @@ class Mechanism(abc.ABC):
                 return
         self.count_into(counts, self.codec.decode_many(payloads))
 
+    @classmethod
+    @abc.abstractmethod
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
+        """An instance to audit, over so many values, coordinates, options or bits; the nearest it can have.
+
+        `delta` counts only for mechanisms that cannot do without one.
+        """
+
+    @abc.abstractmethod
+    def randomize(self, value: Any, source: Source) -> Report:
+        """One device's report on its input; an error never names the input."""
+
+    @abc.abstractmethod
+    def randomize_many(self, values: Any, rng: np.random.Generator) -> Batch:
+        """Reports of many people at once, by the same law, for simulation. Inputs are trusted."""
+
     @abc.abstractmethod
     def citation(self) -> str:
         """BibTeX of the work the mechanism comes from."""
@@ -126,7 +156,7 @@ class Mechanism(abc.ABC):
         """
         return None
 
-    def audit_reference(self) -> Reference | None:
+    def audit_reference(self) -> ChannelReference | SampledReference | None:
         """A second implementation of the device, made from the parameters alone: what audits compare it with.
 
         Every mechanism of this package writes one. None for one of another package that does not, which is audited by
@@ -134,7 +164,24 @@ class Mechanism(abc.ABC):
         """
         return None
 
-    def stated_reference(self) -> Reference | None:
+    @classmethod
+    def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
+        """Small instances that between them take every branch of the device code; audits run all their outcomes.
+
+        None where no instance is small enough. One that is has an exact law: `outputs`, `probability` and
+        `privacy_ratio`.
+        """
+        return ()
+
+    def miniature_inputs(self) -> Iterable[Any]:
+        """Inputs of a miniature on which all its outcomes are run: all there are, or those that are furthest apart."""
+        return ()
+
+    def log_prob(self, report: Any, value: Any) -> float:
+        """log P(report | value), or a number by which it differs alike for all values; 0 where nothing is known."""
+        return 0.0
+
+    def stated_reference(self) -> ChannelReference | SampledReference | None:
         """What the stated law tells of a device's runs; None where the family has no law that could be run against."""
         return None
 
@@ -215,6 +262,11 @@ class Mechanism(abc.ABC):
     def parameters(self) -> dict[str, Any]:
         """The mechanism's own parameters, as they stand in a survey: integers, or lists of them or of objects."""
         return {name: _stated(getattr(self, name)) for name in self.parameter_names()}
+
+
+def log_of(chance: Fraction) -> float:
+    """The logarithm of a probability; minus infinity for 0."""
+    return math.log(chance.numerator) - math.log(chance.denominator) if chance else -math.inf
 
 
 def _stated(value: Any) -> Any:

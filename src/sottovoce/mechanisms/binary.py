@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,11 +11,12 @@ from typing import ClassVar, Final, Self, final
 import numpy as np
 
 from sottovoce.core.errors import MechanismError, SurveyError
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report, log_of
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.reference import DeviceRun, Script
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.vector import Reach, VectorMechanism
-from sottovoce.randomness import ONE, Source, epsilon_of
+from sottovoce.mechanisms.vector import Reach, VectorMechanism, VectorReference, inside_ball
+from sottovoce.randomness import ONE, Source, epsilon_of, within_epsilon
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import binary_law
 
@@ -170,9 +172,51 @@ class Binary(VectorMechanism):
         """One end of the interval, de-biased."""
         return Reach(self.debias * self.radius, 1.0, True)
 
+    def log_prob(self, report: Report, vector: Floats) -> float:
+        return log_of(self.probability(report, float(inside_ball(vector, self.radius)[0])))
+
+    def audit_reference(self) -> BinaryReference:
+        return BinaryReference(self.radius, self.epsilon, self.amplitude)
+
     def citation(self) -> str:
         """Bassily 2019, Algorithm 6; the bit is Warner's."""
         return (
             "@inproceedings{bassily2019linear, author={Bassily, Raef}, title={Linear Queries Estimation with Local "
             "Differential Privacy}, booktitle={AISTATS}, year={2019}}"
         )
+
+
+@final
+class BinaryReference(VectorReference):
+    """One coin, whose chance lies within the stated amplitude of one half, and the bit that it shows.
+
+    Then no two numbers can be told apart better than the ends of the range.
+    """
+
+    outcomes: ClassVar[Sequence[Script]] = ([0], [1])
+    most_runs: ClassVar[int] = 10_000
+
+    def __init__(self, radius: float, epsilon: float, amplitude: int) -> None:
+        super().__init__(1, radius)
+        self.epsilon, self.amplitude = epsilon, amplitude
+
+    def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
+        return (list(self.outcomes) for _ in range(self.most_runs))
+
+    def guarantee(self) -> tuple[float, str]:
+        ratio = Fraction(_HALF + self.amplitude, _HALF - self.amplitude)
+        words = f"both ends of the range have chances in the ratio {float(ratio):.9g}"
+        return epsilon_of(ratio), "" if within_epsilon(ratio, self.epsilon) else words
+
+    def wrong_run(self, run: DeviceRun, vector: Floats) -> str:
+        amplitude, share = self.amplitude, Fraction(float(vector[0])) / Fraction(self.radius)
+        if len(run.asked) != 1 or not _HALF - amplitude <= -run.asked[0] <= _HALF + amplitude:
+            return f"the device asks for {run.asked}, beyond the stated chances"
+        if abs(-run.asked[0] - _HALF - share * amplitude) > amplitude / 2**50 + 1:
+            return f"the device asks for {run.asked}, not the chance of its number"
+        if run.sent != bytes(run.played):
+            return f"the coin falls {run.played[0]}, and the device sends {run.sent.hex()}"
+        return ""
+
+    def method(self, done: int) -> str:
+        return f"both outcomes of the one coin, for the ends, numbers outside the range, and {done:,} others"

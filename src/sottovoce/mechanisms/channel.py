@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import ValueOutsideDomainError
 from sottovoce.core.limits import check_domain_size, check_epsilon
-from sottovoce.mechanisms.base import Batch, Floats, Mechanism, Report
+from sottovoce.mechanisms.base import Batch, Floats, Mechanism, Report, log_of
 from sottovoce.mechanisms.reference import ChannelReference
 from sottovoce.mechanisms.stated import StatedReference
 from sottovoce.randomness import Source, epsilon_of
@@ -56,7 +55,7 @@ class ChannelMechanism(Mechanism):
         """Small instances that between them take every branch of the device code; audits run all their outcomes."""
 
     @classmethod
-    def typical(cls, domain_size: int, epsilon: float) -> Self:
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
         """An instance to audit, over so many values if it exists for any number; else its largest miniature."""
         return cls.miniatures(epsilon)[-1]
 
@@ -107,6 +106,17 @@ class ChannelMechanism(Mechanism):
 
     # --- what follows from it -----------------------------------------------------------
 
+    @property
+    @final
+    def delta(self) -> float:
+        """None: the guarantee is pure."""
+        return 0.0
+
+    @final
+    def miniature_inputs(self) -> range:
+        """Every value."""
+        return range(self.domain_size)
+
     @final
     def stated_reference(self) -> ChannelReference:
         """That no report is less likely than one way to draw it."""
@@ -124,8 +134,7 @@ class ChannelMechanism(Mechanism):
     @final
     def log_prob(self, report: Report, value: int) -> float:
         """log P(report | value), at the rounded thresholds in use; minus infinity where impossible."""
-        p = self.probability(report, value)
-        return math.log(p.numerator) - math.log(p.denominator) if p else -math.inf
+        return log_of(self.probability(report, value))
 
     @property
     @final

@@ -58,9 +58,9 @@ class FiniteMechanism(ChannelMechanism):
 
     @classmethod
     @final
-    def typical(cls, domain_size: int, epsilon: float) -> Self:
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
         """The best one over so many values."""
-        return cls.best(domain_size, epsilon)
+        return cls.best(size, epsilon)
 
     @property
     @abc.abstractmethod

@@ -87,9 +87,9 @@ class Fourier(ChannelMechanism):
         )
 
     @classmethod
-    def typical(cls, domain_size: int, epsilon: float) -> Self:
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
         """The plainest one over so many values."""
-        return cls(domain_size, epsilon, (domain_size,), 1)
+        return cls(size, epsilon, (size,), 1)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.sizes, tuple | list) or not self.sizes:

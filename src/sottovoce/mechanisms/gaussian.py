@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Self, final
+from typing import ClassVar, Final, Self, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,13 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import MechanismError
 from sottovoce.core.limits import check_delta, check_dimension, check_epsilon, check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
-from sottovoce.mechanisms.vector import Reach, VectorMechanism
+from sottovoce.mechanisms.reference import DeviceRun, Script
+from sottovoce.mechanisms.vector import Reach, VectorMechanism, VectorReference, inside_ball
 from sottovoce.mechanisms.vector_codecs import SignedCodec
 from sottovoce.randomness import Source
 from sottovoce.randomness.discrete_gaussian import discrete_gaussian, sample_many
-from sottovoce.theory.calibration import discrete_gaussian_variance, zcdp_delta_upper
+from sottovoce.randomness.scripts import Request, ScriptedSource
+from sottovoce.theory.calibration import discrete_gaussian_variance, zcdp_delta_upper, zcdp_epsilon
 
 __all__ = ["Gaussian"]
 
@@ -29,6 +32,12 @@ LEAST_VARIANCE, MOST_VARIANCE = 2**20, 2**53 - 1
 """Noise in squared grid steps: coarser grids are no use, larger integers do not travel in JSON."""
 
 MOST_STEPS = 2**30
+
+_TAPES: Final = 5_000
+"""Runs of an audit with random outcomes, and as many numbers drawn as that takes in 16 dimensions."""
+
+_SIGMAS: Final = (0, 0.001, 0.5, 1, 2, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9)
+"""Noise that every coordinate is made to have, in standard deviations, with both signs; that at the cut is added."""
 
 
 @final
@@ -80,6 +89,11 @@ class Gaussian(VectorMechanism):
             if noise_variance >= LEAST_VARIANCE and users <= BIAS**2 * noise_variance:
                 break
         return cls(dimension, radius, epsilon, delta, steps, noise_variance)
+
+    @classmethod
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
+        """With that delta: there is none without."""
+        return cls.best(size, 1.0, epsilon, delta, 10_000)
 
     def _check_parameters(self) -> None:
         _check_delta_positive(self.delta)
@@ -210,6 +224,23 @@ class Gaussian(VectorMechanism):
         """Every entry at the cut."""
         return Reach(self.bound * self.step, math.sqrt(self.dimension), True)
 
+    def log_prob(self, report: Report, vector: Floats) -> float:
+        """That of the discrete Gaussian, up to a constant."""
+        grid = self.on_grid(inside_ball(vector, self.radius))
+        away = np.subtract(cast(tuple[int, ...], report), grid).astype(np.float64)
+        return -float(away @ away) / (2 * self.noise_variance)
+
+    def audit_reference(self) -> GaussianReference:
+        return GaussianReference(
+            self.dimension,
+            self.radius,
+            (self.epsilon, self.delta, self.delta_upper),
+            self.steps,
+            self.noise_variance,
+            self.bound,
+            self.on_grid,
+        )
+
     def citation(self) -> str:
         """The protocol is Bassily's, the noise and its account Canonne, Kamath and Steinke's."""
         return (
@@ -230,3 +261,132 @@ def _check_delta_positive(delta: float) -> None:
 def _squared_reach(dimension: int) -> int:
     """z^2 with 2 d exp(-z^2/2) < 2^-64, the sub-Gaussian tail of all coordinates; 13863/10000 is above 2 log 2."""
     return 13863 * (65 + dimension.bit_length()) // 10000 + 1
+
+
+@final
+class GaussianReference(VectorReference):
+    """Integers of bounded norm, and a device that draws as the exact sampler does, tails included.
+
+    The sampler is written once more here. Both get the same outcomes: they must ask for the same integers and find the
+    same noise. Outcomes are random, or chosen so that the noise is a given number, however far out. `on_grid` is the
+    device's own: the guarantee follows from the largest squared norm that it was seen to make.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        radius: float,
+        stated: tuple[float, float, Fraction],
+        steps: int,
+        noise_variance: int,
+        bound: int,
+        on_grid: Callable[[Floats], list[int]],
+    ) -> None:
+        super().__init__(dimension, radius)
+        self.epsilon, self.delta, self.delta_upper = stated
+        self.steps, self.variance, self.bound, self.on_grid = steps, noise_variance, bound, on_grid
+        self.longest = steps**2
+
+    def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
+        return ([[]] for _ in range(max(20, min(_TAPES, 16 * _TAPES // self.dimension))))
+
+    def rare_scripts(self, rng: np.random.Generator) -> Iterator[Script]:
+        """Every coordinate meets each noise of `_SIGMAS` and that at the cut, of both signs."""
+        sigma = math.isqrt(self.variance)
+        sizes = [round(share * sigma) for share in _SIGMAS]
+        sizes += [self.bound - self.steps, self.bound, self.bound + self.steps, 2 * self.bound]
+        noises = [sign * size for size in sizes for sign in (1, -1) if size or sign > 0]
+        scripts = [outcomes_for(noise, self.variance) for noise in noises]
+        for shift in range(len(scripts)):
+            yield [outcome for axis in range(self.dimension) for outcome in scripts[(axis + shift) % len(scripts)]]
+
+    def guarantee(self) -> tuple[float, str]:
+        words = ""
+        if self.longest > self.steps**2:
+            words = f"a vector has the squared norm {self.longest} on the grid, where {self.steps**2} is allowed"
+        if self.delta_upper > Fraction(self.delta):
+            words = f"delta is {float(self.delta_upper):.6g} at epsilon {self.epsilon:g}, stated {self.delta:g}"
+        return zcdp_epsilon(float(Fraction(2 * self.longest, self.variance)), self.delta), words
+
+    def wrong_run(self, run: DeviceRun, vector: Floats) -> str:
+        grid = self.on_grid(vector)
+        self.longest = max(self.longest, sum(number * number for number in grid))
+        again = ScriptedSource(run.played, np.random.default_rng(0))
+        noise = [sample(self.variance, again) for _ in range(self.dimension)]
+        if again.asked != run.asked:
+            return _parting(run.asked, again.asked)
+        right = [max(-self.bound, min(self.bound, number + drawn)) for number, drawn in zip(grid, noise, strict=True)]
+        width, sent = self.bound.bit_length() // 8 + 1, run.sent
+        found = [int.from_bytes(sent[at : at + width], "little", signed=True) for at in range(0, len(sent), width)]
+        if found == right and len(sent) == width * self.dimension:
+            return ""
+        axis = next((i for i, (one, other) in enumerate(zip(found, right, strict=False)) if one != other), 0)
+        return (
+            f"noise {noise[axis]} ({noise[axis] / math.sqrt(self.variance):.3g} standard deviations) in coordinate "
+            f"{axis} makes the device send {found[axis] if axis < len(found) else sent.hex()[:48]}, where "
+            f"{right[axis]} is right"
+        )
+
+    def method(self, done: int) -> str:
+        return (
+            f"integer sensitivity 2r/g and the zCDP account of the discrete Gaussian, rounded up; the device draws as "
+            f"the exact sampler for {done:,} random tapes, and for noise up to the cut in every coordinate"
+        )
+
+    def assumptions(self, done: int) -> tuple[str, ...]:
+        theorem = "Algorithms 1 to 3 of Canonne, Kamath and Steinke (2020) sample the discrete Gaussian exactly"
+        return (*super().assumptions(done), theorem)
+
+
+def _parting(found: list[Request], right: list[Request]) -> str:
+    at = next((i for i, (one, other) in enumerate(zip(found, right, strict=False)) if one != other), None)
+    if at is None:
+        return f"the device draws {len(found)} integers, where the sampler draws {len(right)}"
+    return f"draw {at} of the device is below {found[at]}, where the sampler's is below {right[at]}"
+
+
+def sample(variance: int, source: ScriptedSource) -> int:
+    """A discrete Gaussian: Laplace proposals y, kept with probability exp(-(|y| - variance/t)^2/(2 variance))."""
+    t = math.isqrt(variance) + 1
+    while True:
+        rest = source.below(t)
+        if not _exponential(rest, t, source):
+            continue
+        size = rest
+        while _exponential(1, 1, source):
+            size += t
+        negative = source.below(2)
+        if negative and not size:
+            continue
+        if _exponential((size * t - variance) ** 2, 2 * variance * t * t, source):
+            return -size if negative else size
+
+
+def _exponential(over: int, under: int, source: ScriptedSource) -> bool:
+    """True with probability exp(-over/under): so many whole factors 1/e, and the rest by its alternating series."""
+    units = max(0, -(-over // under) - 1)
+    return all(_series(1, 1, source) for _ in range(units)) and _series(over - units * under, under, source)
+
+
+def _series(over: int, under: int, source: ScriptedSource) -> bool:
+    length = 0
+    while source.below((length + 1) * under) < over:
+        length += 1
+    return length % 2 == 0
+
+
+def outcomes_for(noise: int, variance: int) -> list[int]:
+    """Outcomes for which the sampler finds this noise at its first attempt.
+
+    Examples
+    --------
+    >>> source = ScriptedSource(outcomes_for(-(10**7), 2**40), np.random.default_rng(1))
+    >>> sample(2**40, source)
+    -10000000
+    """
+    t = math.isqrt(variance) + 1
+    whole, rest = divmod(abs(noise), t)
+    over, under = (abs(noise) * t - variance) ** 2, 2 * variance * t * t
+    units = max(0, -(-over // under) - 1)
+    unit, last = [0, 0, 2], [0, 0, 3 * under - 1] if over - units * under == under else [under - 1]
+    return [rest, t - 1, *unit * whole, 0, 1, int(noise < 0), *unit * units, *last]

@@ -44,9 +44,9 @@ class Haar(LevelResponse):
         return cls(2, epsilon), cls(4, epsilon, -12), cls(5, epsilon, 8)
 
     @classmethod
-    def typical(cls, domain_size: int, epsilon: float) -> Self:
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
         """The plainest one over so many values."""
-        return cls(domain_size, epsilon)
+        return cls(size, epsilon)
 
     def _check_parameters(self) -> None:
         self._check_own("tilt", -MAX_TILT, MAX_TILT)

@@ -5,7 +5,8 @@ For values that nobody listed: whatever the number of possible ones, a report is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,13 +18,17 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import SHARD_CELLS, check_epsilon, check_integer
-from sottovoce.mechanisms.base import Batch, Counts, Mechanism, Report
+from sottovoce.domain.trials import Trial, Trials
+from sottovoce.mechanisms.base import Batch, Counts, Mechanism, Report, log_of
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.projective_reference import ProjectiveReference
 from sottovoce.mechanisms.projective_space import ProjectiveSpace
+from sottovoce.mechanisms.reference import ExactReference, in_hex, index_rows
 from sottovoce.mechanisms.support import Support
 from sottovoce.randomness import Source, epsilon_of
 from sottovoce.randomness.philox import PREFIX_HASHES, Key, words
+from sottovoce.randomness.scripts import Request, random_below
 from sottovoce.theory.blanket import Blanket
 
 __all__ = ["MAX_CODE_BITS", "MAX_ROWS", "HashedPrefixes"]
@@ -103,10 +108,10 @@ class HashedPrefixes(Mechanism):
         )
 
     @classmethod
-    def typical(cls, bits: int, epsilon: float) -> Self:
-        """Two levels over codes of so many bits."""
-        ends = (bits,) if bits < 2 else (bits // 2, bits)
-        return cls(bits, epsilon, ends, (2,) * len(ends), 5, 3)
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
+        """Two levels over codes of so many size."""
+        ends = (size,) if size < 2 else (size // 2, size)
+        return cls(size, epsilon, ends, (2,) * len(ends), 5, 3)
 
     @cached_property
     def inner(self) -> ProjectiveGeometry:
@@ -238,9 +243,17 @@ class HashedPrefixes(Mechanism):
         row, point = divmod(cast(int, report), self.buckets)
         return self.inner.probability(point, self.bucket(np.asarray(code), row)) / sum(self.rows)
 
+    def log_prob(self, report: Report, code: Any) -> float:
+        return log_of(self.probability(report, code))
+
     def privacy_ratio(self) -> Fraction:
         """That of the points: two values fall into different buckets of a row, or have the same chances there."""
         return self.inner.privacy_ratio()
+
+    @property
+    def delta(self) -> float:
+        """None: the guarantee is pure."""
+        return 0.0
 
     @property
     def exact_epsilon(self) -> float:
@@ -257,7 +270,7 @@ class HashedPrefixes(Mechanism):
         why = "no row tells two values apart better than one that hashes them to different buckets"
         return Blanket((), why, self.inner.blanket())
 
-    def codes(self) -> Iterator[NDArray[np.uint8]]:
+    def miniature_inputs(self) -> Iterator[NDArray[np.uint8]]:
         """Every possible code. Only for miniatures."""
         size = (self.bits + 7) // 8
         for code in range(1 << self.bits):
@@ -271,6 +284,11 @@ class HashedPrefixes(Mechanism):
         """The same with other hashes."""
         return replace(self, key=key)
 
+    def audit_reference(self) -> HashedPrefixesReference:
+        return HashedPrefixesReference(
+            self.bits, self.epsilon, self.privacy_ratio(), self.ends, self.rows, self.key, self.inner.audit_reference()
+        )
+
     def citation(self) -> str:
         """Local hashing: Wang, Blocki, Li and Jha 2017; prefixes: Wang, Li and Jha 2021."""
         return (
@@ -278,3 +296,78 @@ class HashedPrefixes(Mechanism):
             "Differentially Private Heavy Hitter Identification}, journal={IEEE Transactions on Dependable and Secure "
             "Computing}, volume={18}, number={2}, year={2021}}"
         )
+
+
+@final
+class CodeTrials(Trials):
+    """Codes of so many bits, as bytes."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+
+    def _trial(self, number: int) -> Trial:
+        size = (self.bits + 7) // 8
+        code = (number << 8 * size - self.bits).to_bytes(size, "big")
+        row = np.frombuffer(code, dtype=np.uint8)
+        return Trial(f"the code {in_hex(code)}", row, row)
+
+    def edges(self) -> Iterator[Trial]:
+        return map(self._trial, (0, 1, (1 << self.bits) - 1, 1 << self.bits - 1))
+
+    def random(self, rng: np.random.Generator) -> Trial:
+        return self._trial(random_below(1 << self.bits, rng))
+
+    def apart(self, rng: np.random.Generator) -> list[Trial]:
+        """A code, one that begins otherwise, one that ends otherwise, and that of no word."""
+        last = (1 << self.bits) - 1
+        return [self._trial(number) for number in (last, last >> 1, last - 1, 0)]
+
+
+@final
+class HashedPrefixesReference(ExactReference):
+    """The row, and what the reference of the points says of the bucket of a prefix, by a second hash."""
+
+    noun: ClassVar[str] = "words"
+    samples: ClassVar[int] = 5_000
+    batch: ClassVar[int] = 128
+
+    def __init__(
+        self,
+        bits: int,
+        epsilon: float,
+        stated_ratio: Fraction,
+        ends: tuple[int, ...],
+        rows: tuple[int, ...],
+        key: Key,
+        inner: ProjectiveReference,
+    ) -> None:
+        super().__init__(CodeTrials(bits), bits, epsilon, stated_ratio)
+        self.bits, self.ends, self.key, self.inner = bits, ends, key, inner
+        self.last_rows = list(accumulate(rows))
+
+    def ratio(self) -> Fraction:
+        return self.inner.ratio()
+
+    def wrong_law(self) -> str:
+        return self.inner.wrong_law()
+
+    def requests(self, outcomes: Sequence[int]) -> list[Request]:
+        return [self.last_rows[-1], *self.inner.requests(0)]
+
+    def payloads(self, inputs: Sequence[Any], played: Sequence[list[int]]) -> list[bytes]:
+        draws, points = np.array(played, dtype=np.int64), self.inner.points
+        hashes = [self._hash(np.asarray(code).tobytes(), row) for code, (row, *_) in zip(inputs, played, strict=True)]
+        payloads = self.inner.payloads(np.array([hashed * points // 2**32 for hashed in hashes]), draws[:, 1:])
+        numbers = [int.from_bytes(payload.tobytes(), "little") for payload in payloads]
+        reports = index_rows(draws[:, 0] * points + np.array(numbers), self.last_rows[-1] * points)
+        return [report.tobytes() for report in reports]
+
+    def _hash(self, code: bytes, row: int) -> int:
+        """The XOR of the words of the bits that are set, of those that the row's level reads."""
+        number, level = int.from_bytes(code, "big") >> 8 * len(code) - self.bits, bisect(self.last_rows, row)
+        stream = words(self.key, self.bits, layers=1, rotation=row, purpose=PREFIX_HASHES)[0].tolist()
+        hashed = 0
+        for place in range(self.ends[level]):
+            if number >> self.bits - 1 - place & 1:
+                hashed ^= stream[place]
+        return hashed

@@ -45,9 +45,9 @@ class Hierarchical(LevelResponse):
         return cls(2, epsilon, 2), cls(4, epsilon, 4), cls(5, epsilon, 2, 8)
 
     @classmethod
-    def typical(cls, domain_size: int, epsilon: float) -> Self:
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
         """The plainest one over so many values."""
-        return cls(domain_size, epsilon, 2)
+        return cls(size, epsilon, 2)
 
     def _check_parameters(self) -> None:
         self._check_own("branching", 2, self.domain_size)

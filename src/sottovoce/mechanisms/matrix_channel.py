@@ -17,7 +17,7 @@ from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, Values, index_rows
+from sottovoce.mechanisms.reference import ChannelReference, CriticalRun, Draws, Rows, Values, index_rows
 from sottovoce.randomness import Source, within_epsilon
 from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
@@ -198,6 +198,13 @@ class MatrixReference(ChannelReference):
         if int(self.entries.min()) < 1 or (self.ends[:, -1] != self.unit).any():
             return "an entry of the channel matrix is 0, or a column does not add up"
         return ""
+
+    def critical_runs(self, rng: np.random.Generator) -> Iterator[CriticalRun]:
+        """Both sides of the end of every entry."""
+        for value, ends in enumerate(self.ends.tolist()):
+            for end in ends:
+                yield CriticalRun(value, "any", {0: end - 1})
+                yield CriticalRun(value, "any", {0: end})
 
     @cached_property
     def cells(self) -> int:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.sets import Row, SetMechanism
+from sottovoce.mechanisms.reference import index_rows
+from sottovoce.mechanisms.sets import Row, SetMechanism, SetReference
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
@@ -162,6 +163,9 @@ class OneOption(SetMechanism):
         """Every option with no and with yes."""
         return iter(range(self.cells))
 
+    def audit_reference(self) -> SetReference:
+        return OneOptionReference(self.options, self.most, self.epsilon, self.privacy_ratio())
+
     def citation(self) -> str:
         """Warner 1965."""
         return (
@@ -169,3 +173,16 @@ class OneOption(SetMechanism):
             "Technique for Eliminating Evasive Answer Bias}, journal={Journal of the American Statistical "
             "Association}, volume={60}, number={309}, year={1965}}"
         )
+
+
+@final
+class OneOptionReference(SetReference):
+    """An option, and the truth or its opposite about it."""
+
+    def __init__(self, options: int, most: int, epsilon: float, ratio: Fraction) -> None:
+        super().__init__(options, most, epsilon, ratio, [options, -TwoLevel(1, 1, epsilon).threshold])
+
+    def payload(self, row: Row, draws: list[int]) -> bytes:
+        option, truthful = draws
+        yes = (option in row) if truthful else (option not in row)
+        return index_rows(np.array([2 * option + yes]), 2 * self.options).tobytes()

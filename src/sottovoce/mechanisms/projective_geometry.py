@@ -18,7 +18,6 @@ from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.projective_reference import ProjectiveReference
 from sottovoce.mechanisms.projective_space import MAX_OVERSHOOT, ProjectiveSpace, dimension_for, orders_to_try
-from sottovoce.mechanisms.reference import ChannelReference
 from sottovoce.mechanisms.support import Support, SupportMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
@@ -254,7 +253,7 @@ class ProjectiveGeometry(SupportMechanism):
                 total = (total + pairs[0] * pairs[1]) % self.order
         return np.asarray(total == 0)
 
-    def audit_reference(self) -> ChannelReference:
+    def audit_reference(self) -> ProjectiveReference:
         return ProjectiveReference(self.domain_size, self.epsilon, self.order, self.dimension, self.space.field)
 
     def citation(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
@@ -9,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.kernels.finite_field import FiniteField, prime_and_exponent, reduction_polynomial
-from sottovoce.mechanisms.reference import Draws, Rows, TwoLevelReference, index_rows
-from sottovoce.randomness.scripts import Request, unpredictable
+from sottovoce.mechanisms.reference import CriticalRun, Draws, Rows, TwoLevelReference, index_rows
+from sottovoce.randomness.scripts import Request, random_below, unpredictable
 
 __all__ = ["ProjectiveReference", "wrong_in_field"]
 
@@ -18,6 +19,9 @@ Numbers = NDArray[np.int64]
 
 MOST_PAIRS: Final = 2**20
 """Pairs of elements that are gone through; of a larger field so many are drawn at random, and the ends."""
+
+MOST_PRODUCTS: Final = 2**17
+"""Products in a field of order q are run one by one in other languages if 2 q^2 is not above this."""
 
 
 class ProjectiveReference(TwoLevelReference):
@@ -44,6 +48,20 @@ class ProjectiveReference(TwoLevelReference):
         free = self._canonical(on, self.length - 1)
         free[coin == 0] = self._digits(off, self.length - 1)[coin == 0]
         return index_rows(self._completed(values, free, 1 - coin), self.points)
+
+    def critical_runs(self, rng: np.random.Generator) -> Iterator[CriticalRun]:
+        """Every product of a small field.
+
+        The last draw, of a point off the hyperplane, has all coordinates but one as its digits in base q.
+        """
+        q, t = self.order, self.length
+        if 2 * q**2 > MOST_PRODUCTS:
+            return
+        for a, b in product(range(q), repeat=2):
+            # Number 1 + a is the point (0, .., 1, a): a times the last coordinate, b.
+            yield CriticalRun(min(1 + a, self.values - 1), "down", {2: q * random_below(q ** (t - 2), rng) + b})
+            # Number 0 is (0, .., 0, 1): the first coordinate is a, by which the second, b, is divided.
+            yield CriticalRun(0, "down", {2: a * q ** (t - 2) + b * q ** max(t - 3, 0)})
 
     def _points(self, length: int) -> int:
         return int(self.order**length - 1) // (self.order - 1)

@@ -6,23 +6,30 @@ A mechanism's own reference stands beside it and is made from its parameters alo
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.domain.trials import Trials
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.randomness import ONE
+from sottovoce.randomness import ONE, epsilon_of, within_epsilon
 from sottovoce.randomness.scripts import Request
 
 __all__ = [
     "ChannelReference",
+    "Coin",
+    "CriticalRun",
+    "DeviceRun",
     "Draws",
+    "ExactReference",
     "Reference",
     "Rows",
+    "SampledReference",
+    "Script",
     "TwoLevelReference",
     "Values",
     "in_hex",
@@ -38,22 +45,35 @@ Rows = NDArray[np.uint8]
 """Encoded reports, one per row."""
 
 
-class Reference(abc.ABC):
-    """What the runs of one mechanism's device are judged by."""
+Coin = Literal["up", "down", "any"]
+"""How coins fall: just below their threshold, just at it, or at random."""
+
+
+class CriticalRun(NamedTuple):
+    """A value, how coins fall, and outcomes of integer draws by their place among all draws."""
+
+    value: int
+    coin: Coin
+    outcomes: dict[int, int]
+
+
+class Reference:
+    """What the runs of one mechanism's device are judged by.
+
+    One of two kinds: a `ChannelReference` for values that are numbered, a `SampledReference` for all others.
+    """
 
     independent: ClassVar[bool] = True
     """Whether it implements the device a second time; if not, it relies on the probabilities that are stated."""
-
-    @abc.abstractmethod
-    def ratio(self) -> Fraction:
-        """The worst likelihood ratio of two values, from the requests and how many reports share each outcome."""
+    values: int | None = None
+    """How many values the device takes, if they are numbered from 0."""
 
     def wrong_law(self) -> str:
-        """What is wrong with the tables behind the device, in words; empty if nothing is."""
+        """What is wrong with the tables and functions that the device relies on, in words; empty if nothing is."""
         return ""
 
 
-class ChannelReference(Reference):
+class ChannelReference(Reference, abc.ABC):
     """The requests and the bytes of one mechanism's device, for given values and draws.
 
     Parameters
@@ -65,6 +85,8 @@ class ChannelReference(Reference):
     block = 1
     """Values come in blocks of so many, at whose borders faults are likely."""
 
+    values: int
+
     def __init__(self, values: int) -> None:
         self.values = values
 
@@ -75,6 +97,10 @@ class ChannelReference(Reference):
     @abc.abstractmethod
     def payloads(self, values: Values, draws: Draws) -> Rows:
         """The bytes it must send, one row per run."""
+
+    @abc.abstractmethod
+    def ratio(self) -> Fraction:
+        """The worst likelihood ratio of two values, from the requests and how many reports share each outcome."""
 
     def first_wrong(
         self, values: Values, draws: Draws, asked: Sequence[list[Request]], sent: Sequence[bytes]
@@ -88,6 +114,10 @@ class ChannelReference(Reference):
             return None
         run = next(run for run, (row, right) in enumerate(zip(sent, rows, strict=True)) if row != right.tobytes())
         return run, f"sends {in_hex(sent[run])}, where the stated law gives {in_hex(rows[run].tobytes())}"
+
+    def critical_runs(self, rng: np.random.Generator) -> Iterator[CriticalRun]:
+        """What reaches every branch of a table or of an arithmetic, for clients in other languages."""
+        return iter(())
 
     @cached_property
     def cells(self) -> int:
@@ -145,3 +175,133 @@ class TwoLevelReference(ChannelReference):
     def ratio(self) -> Fraction:
         """Of the two sides' chances for each report."""
         return Fraction(self.threshold * self.outside, (ONE - self.threshold) * self.inside)
+
+
+# --- values that are not numbered ---------------------------------------------------------------
+
+Script = list[int]
+"""Outcomes that are played to a device, one per draw."""
+
+
+class DeviceRun(NamedTuple):
+    """One run of a device: its input, what it asked for, the outcomes that were played, and what it sent."""
+
+    name: str
+    input: Any
+    asked: list[Request]
+    played: list[int]
+    sent: bytes
+
+
+class SampledReference(Reference, abc.ABC):
+    """For a device whose inputs have no numbers: on which it is run, with which draws, and what a run must do.
+
+    Parameters
+    ----------
+    trials
+        The mechanism's own inputs.
+    size
+        What a result states as the size: the number of options, of coordinates, of bits.
+    """
+
+    noun: ClassVar[str] = "values"
+    """What the inputs are, in the plural."""
+    batch: ClassVar[int] = 1
+    """How many runs are judged together."""
+    samples: ClassVar[int] = 2_000
+    """Reports of each value that a bound is certified from, if time allows."""
+    outcomes: ClassVar[Sequence[Script]] = ()
+    """All scripts there are, if they are few: then every value of a survey is run with every one."""
+
+    def __init__(self, trials: Trials, size: int) -> None:
+        self.trials, self.size = trials, size
+
+    @abc.abstractmethod
+    def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
+        """Scripts for random inputs; those of one list are run with the same input. Ends when enough were run."""
+
+    def edge_scripts(self, rng: np.random.Generator) -> list[Script]:
+        """Scripts that every input is run with at which faults are likely."""
+        return next(self.scripts(rng))
+
+    def rare_scripts(self, rng: np.random.Generator) -> Iterator[Script]:
+        """Scripts that random ones would hardly contain; each is run once, with a random input."""
+        return iter(())
+
+    @abc.abstractmethod
+    def first_wrong(self, runs: Sequence[DeviceRun]) -> str:
+        """The first of these runs that asks for or sends something else than it must, in words; empty if none does."""
+
+    @abc.abstractmethod
+    def guarantee(self) -> tuple[float, str]:
+        """The epsilon that follows from the integers in use, and what is wrong with that which is stated, if any."""
+
+    @abc.abstractmethod
+    def method(self, done: int) -> str:
+        """What was run, in words, after so many lists of scripts."""
+
+    def assumptions(self, done: int) -> tuple[str, ...]:
+        """What a verdict relies on after so many lists of scripts, besides the system's random bytes."""
+        return (f"{self.noun} that were not run do as those that were",)
+
+
+class ExactReference(SampledReference):
+    """For a device whose draws do not depend on its input, and whose report follows from both exactly.
+
+    Parameters
+    ----------
+    epsilon, stated_ratio
+        As they are stated.
+    """
+
+    most_runs: ClassVar[int] = 20_000
+    """Random runs that are made if time allows."""
+
+    def __init__(self, trials: Trials, size: int, epsilon: float, stated_ratio: Fraction) -> None:
+        super().__init__(trials, size)
+        self.epsilon, self.stated_ratio = epsilon, stated_ratio
+
+    @abc.abstractmethod
+    def requests(self, outcomes: Sequence[int]) -> list[Request]:
+        """What the device must ask for, if these are the outcomes; the first ones may decide the rest."""
+
+    @abc.abstractmethod
+    def payloads(self, inputs: Sequence[Any], played: Sequence[list[int]]) -> list[bytes]:
+        """The bytes that must be sent for these inputs and outcomes."""
+
+    def ratio(self) -> Fraction:
+        """The worst likelihood ratio of two inputs; that which is stated, where only miniatures can confirm it."""
+        return self.stated_ratio
+
+    def guarantee(self) -> tuple[float, str]:
+        ratio = max(self.ratio(), self.stated_ratio)
+        right = within_epsilon(ratio, self.epsilon) and self.ratio() == self.stated_ratio
+        words = "" if right else f"two {self.noun}' probabilities of a report are in the ratio {float(ratio):.9g}"
+        return epsilon_of(ratio), words
+
+    def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
+        return ([self.script(number, rng)] for number in range(self.most_runs))
+
+    def script(self, number: int, rng: np.random.Generator) -> Script:
+        """Outcomes at random, with coins all down, by their law, or fair in turn."""
+        requests, up = self.requests(()), (0.0, None, 0.5)[number % 3]
+        integers = rng.integers(0, [max(1, request) for request in requests]).tolist()
+        coins = (rng.random(len(requests)) < ([-request / ONE for request in requests] if up is None else up)).tolist()
+        return [drawn if request > 0 else int(up) for request, drawn, up in zip(requests, integers, coins, strict=True)]
+
+    def first_wrong(self, runs: Sequence[DeviceRun]) -> str:
+        for run in runs:
+            if run.asked != (right := self.requests(run.played)):
+                return f"{run.name}: the device {_difference('asks for', run.asked, right)}"
+        payloads = self.payloads([run.input for run in runs], [run.played for run in runs])
+        for run, payload in zip(runs, payloads, strict=True):
+            if run.sent != payload:
+                draws = f"{run.played[:12]}".replace("]", ", ..]" if len(run.played) > 12 else "]")
+                return (
+                    f"{run.name}: with the draws {draws} the device sends {in_hex(run.sent)}, where its law gives "
+                    f"{in_hex(payload)}"
+                )
+        return ""
+
+    def method(self, done: int) -> str:
+        return f"every outcome of every draw on miniatures; {done:,} random {self.noun} with random draws"

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Self, final
+from typing import ClassVar, Final, Self, cast, final
 
 import numpy as np
 
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.core.limits import check_epsilon, check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
+from sottovoce.mechanisms.reference import DeviceRun, Script
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.vector import Reach, VectorMechanism, lift
+from sottovoce.mechanisms.vector import Reach, VectorMechanism, VectorReference, inside_ball, lift
 from sottovoce.mechanisms.vector_codecs import SeedBitCodec
-from sottovoce.randomness import ONE, Source
+from sottovoce.randomness import ONE, Source, epsilon_of, within_epsilon
+from sottovoce.randomness.scripts import random_below
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import binary_law
 from sottovoce.theory.rejection import RejectionConstants, best_tilt_and_clip
@@ -30,6 +33,12 @@ _CODEC = SeedBitCodec()
 
 LARGEST_NORMAL = math.sqrt(66 * math.log(2)) + 2.0**-31
 """The largest normal of a seed, rounded to its fixed point: a word of 32 bits gives no more."""
+
+_CLOSE: Final = 2.0**-40
+"""How far a chance computed in another order may be from the device's."""
+
+_HOSTILE_FLOATS: Final = (math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, 0.0, 40.0, -40.0, 1e16, -1e16)
+"""What a broken or hostile inner product could be."""
 
 
 @final
@@ -215,6 +224,16 @@ class Rejection(VectorMechanism):
         weight = max(self.constants.accepted, 1 - self.constants.accepted) / self.constants.signal
         return Reach(LARGEST_NORMAL * weight * self.radius, math.sqrt(-(-self.dimension // 2)), False)
 
+    def log_prob(self, report: Report, vector: Floats) -> float:
+        seed, bit = cast(tuple[int, int], report)
+        chance = self.audit_reference().chance_of_one(inside_ball(vector, self.radius), seed)
+        return math.log(chance if bit else 1 - chance)
+
+    def audit_reference(self) -> RejectionReference:
+        return RejectionReference(
+            self.dimension, self.radius, self.epsilon, self.tilt, self.clip, (self.lowest, self.highest), self.threshold
+        )
+
     def citation(self) -> str:
         """The protocol is Bassily's; sharing the proposal comes from Bun, Nelson and Stemmer."""
         return (
@@ -238,3 +257,74 @@ def estimate_accepted(mechanism: Rejection, counts: Counts) -> Floats:
         return np.zeros(mechanism.dimension)
     scale = mechanism.radius * constants.accepted / (constants.signal * accepted * FIXED_POINT)
     return np.asarray(counts[1 + mechanism.dimension :] * scale)
+
+
+@final
+class RejectionReference(VectorReference):
+    """A public seed, and a bit whose chance stays within its bounds for every seed and vector.
+
+    The seed's law does not depend on the vector, and the device must send the seed and the bit that were drawn, so the
+    ratio of two reports' chances is that of their bits given the seed. Chances between the bounds imply the guarantee
+    for all vectors, seeds and float errors. `threshold` is the device's own, which hostile floats are tried on.
+    """
+
+    most_runs: ClassVar[int] = 20_000
+
+    def __init__(
+        self,
+        dimension: int,
+        radius: float,
+        epsilon: float,
+        tilt: int,
+        clip: int,
+        bounds: tuple[int, int],
+        threshold: Callable[[float], int],
+    ) -> None:
+        super().__init__(dimension, radius)
+        self.epsilon, self.tilt, self.half = epsilon, tilt / UNIT, clip / UNIT / 2
+        (self.lowest, self.highest), self.threshold = bounds, threshold
+
+    def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
+        for _ in range(self.most_runs):
+            seed = random_below(ONE, rng)
+            yield [[seed, 0], [seed, 1]]
+
+    def edge_scripts(self, rng: np.random.Generator) -> list[Script]:
+        seeds = (0, 1, 2**32 - 1, 2**32, ONE - 1, random_below(ONE, rng))
+        return [[seed, bit] for seed in seeds for bit in (0, 1)]
+
+    def guarantee(self) -> tuple[float, str]:
+        ratio = Fraction(self.highest, self.lowest)
+        right = within_epsilon(ratio, self.epsilon) and self.lowest + self.highest == ONE
+        words = f"the bounds of the bit's chance are in the ratio {float(ratio):.9g}"
+        return epsilon_of(ratio), "" if right else words
+
+    def wrong_law(self) -> str:
+        beyond = [x for x in _HOSTILE_FLOATS if not self.lowest <= self.threshold(x) <= self.highest]
+        return f"an inner product of {beyond[0]} has a chance beyond the stated bounds" if beyond else ""
+
+    def wrong_run(self, run: DeviceRun, vector: Floats) -> str:
+        seed, bit = run.played[0], run.played[-1]
+        where = f"seed {seed:#x}, bit {bit}: the device"
+        if run.asked[:1] != [ONE] or len(run.asked) != 2 or not self.lowest <= -run.asked[1] <= self.highest:
+            return f"{where} asks for {run.asked}, beyond the stated chances {self.lowest} to {self.highest}"
+        if run.sent != seed.to_bytes(8, "little") + bytes([bit]):
+            return f"{where} sends {run.sent.hex()}"
+        right = self.chance_of_one(vector, seed)
+        if abs(-run.asked[1] / ONE - right) > _CLOSE:
+            return f"{where} asks for the chance {-run.asked[1] / ONE:.9g}, where {right:.9g} is stated"
+        return ""
+
+    def chance_of_one(self, vector: Floats, seed: int) -> float:
+        """The stated chance of a 1, computed from the seed's normals."""
+        from sottovoce.kernels.normals import seed_normals
+
+        s, half, size = self.tilt, self.half, self.dimension + 1
+        t = float(np.dot(lift(vector, self.radius, size)[0], seed_normals(seed, size)))
+        return math.exp(min(half, max(-half, s * t - s * s / 2))) / (math.exp(half) + math.exp(-half))
+
+    def method(self, done: int) -> str:
+        return f"integer bounds of the bit's chance, kept by the device for {done:,} seeds and any inner product"
+
+    def assumptions(self, done: int) -> tuple[str, ...]:
+        return (*super().assumptions(done), "seeds that were not run do as those that were")

@@ -17,7 +17,7 @@ from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.matrix_channel import MatrixChannel, MatrixReference
-from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, Values, index_rows
+from sottovoce.mechanisms.reference import ChannelReference, CriticalRun, Draws, Rows, Values, index_rows
 from sottovoce.randomness import Source
 from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
@@ -159,6 +159,15 @@ class RoundedReference(MatrixReference):
         column = (values + self.block - 1 - rounding) // self.block
         ends = self.ends[column]
         return index_rows((ends <= drawn[:, None]).sum(axis=1), self.reports)
+
+    def critical_runs(self, rng: np.random.Generator) -> Iterator[CriticalRun]:
+        """To every grid point from positions that are just rounded down to it, and just up."""
+        steps, last = self.block, self.values - 1
+        for point, ends in enumerate(self.ends.tolist()):
+            for end in ends[:-1]:
+                rounding = int(rng.integers(steps))
+                yield CriticalRun(min(steps * point + rounding, last), "any", {0: rounding, 1: end - 1})
+                yield CriticalRun(max(steps * (point - 1) + rounding + 1, 0), "any", {0: rounding, 1: end})
 
     @cached_property
     def cells(self) -> int:

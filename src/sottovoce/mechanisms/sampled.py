@@ -20,6 +20,7 @@ from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.reference import (
     ChannelReference,
+    CriticalRun,
     Draws,
     Rows,
     TwoLevelReference,
@@ -39,6 +40,9 @@ MAX_TILT = 15
 """Weights of neighbouring levels differ by a factor of 16 at most."""
 
 _HEAVIEST = 2**10
+
+_MOST_COLUMNS = 2**16
+"""Columns of all levels up to which a client in another language is run on each."""
 
 
 def tilted_weights(levels: int, tilt: int) -> tuple[int, ...]:
@@ -293,6 +297,15 @@ class LevelReference(TwoLevelReference):
             negative = negative ^ (values % span >= span // 2)
         report = 2 * self.firsts[level] + column + size * (negative == (kept == 1))
         return index_rows(report, 2 * int(self.firsts[-1]))
+
+    def critical_runs(self, rng: np.random.Generator) -> Iterator[CriticalRun]:
+        """Every column of every level: the first draw is of a level, by its weight, and the last one of a column."""
+        if int(self.firsts[-1]) > _MOST_COLUMNS:
+            return
+        for first, size in zip(self.shares.tolist(), self.columns.tolist(), strict=False):
+            for column in range(size):
+                yield CriticalRun(int(rng.integers(self.values)), "up", {0: first, 2: column})
+                yield CriticalRun(int(rng.integers(self.values)), "down", {0: first, 2: column})
 
     @cached_property
     def cells(self) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import Codec, subset_codec
-from sottovoce.mechanisms.sets import Row, SetMechanism
+from sottovoce.mechanisms.sets import Row, SetMechanism, SetReference
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport
 from sottovoce.randomness import ONE, Source
@@ -240,6 +240,11 @@ class SetSelection(SetMechanism):
         """All subsets of k numbers."""
         return combinations(range(self._padded_options), self.subset_size)
 
+    def audit_reference(self) -> SetReference:
+        return SetSelectionReference(
+            self.options, self.most, self.epsilon, self.privacy_ratio(), self.subset_size, self.thresholds
+        )
+
     def citation(self) -> str:
         """Wang, Huang, Nie, Wang, Xu and Yang 2018."""
         return (
@@ -247,3 +252,29 @@ class SetSelection(SetMechanism):
             "Pengzhan and Xu, Hongli and Yang, Wei}, title={PrivSet: Set-Valued Data Analyses with Locale "
             "Differential Privacy}, booktitle={INFOCOM}, year={2018}}"
         )
+
+
+@final
+class SetSelectionReference(SetReference):
+    """Members by coins until one is in, then by sampling without replacement; others by a shuffle of the rest."""
+
+    def __init__(
+        self, options: int, most: int, epsilon: float, ratio: Fraction, subset: int, thresholds: tuple[int, ...]
+    ) -> None:
+        asked = [request for place, t in enumerate(thresholds) for request in (-t, options + most - place)]
+        super().__init__(options, most, epsilon, ratio, asked + [options - place for place in range(subset)])
+        self.subset = subset
+
+    def payload(self, row: Row, draws: list[int]) -> bytes:
+        most, numbers = self.most, self.options + self.most
+        coins, later, drawn = draws[: 2 * most : 2], draws[1 : 2 * most : 2], draws[2 * most :]
+        first = coins.index(1) if 1 in coins else most
+        members, left = [], self.subset
+        for place in range(first, most):
+            if place == first or later[place] < left:
+                members.append(row[place])
+                left -= 1
+        others = sorted(set(range(numbers)) - set(row))
+        for place, at in enumerate(drawn):
+            others[place], others[place + at] = others[place + at], others[place]
+        return subset_codec(numbers, self.subset).encode(tuple(sorted(members + others[:left])))

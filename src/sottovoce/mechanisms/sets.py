@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -15,13 +16,16 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import MechanismError, ValueOutsideDomainError
 from sottovoce.core.limits import DEFAULT_USERS, MAX_DIMENSION, check_epsilon, check_integer
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.domain.trials import Trial, Trials
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report, log_of
+from sottovoce.mechanisms.reference import ExactReference
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport
 from sottovoce.randomness import Source, epsilon_of
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.bounds import maximum_of_proxy
 
-__all__ = ["Row", "SetMechanism", "padded"]
+__all__ = ["Row", "SetMechanism", "SetReference", "SetTrials", "padded"]
 
 Row = tuple[int, ...]
 """A set as mechanisms take it: `most` numbers in increasing order, its options and then dummies."""
@@ -36,6 +40,70 @@ def padded(members: tuple[int, ...], options: int, most: int) -> Row:
     (1, 4, 10, 11, 12)
     """
     return (*members, *range(options, options + most - len(members)))
+
+
+@final
+class SetTrials(Trials):
+    """Sets on which a device is run; `value_of` makes an option, by its number, what people call it.
+
+    Without `value_of` a set is the row that mechanisms take. Sets have numbers: by size, and of one size in the order
+    of the largest member, then of the next.
+    """
+
+    def __init__(self, options: int, most: int, value_of: Callable[[int], Any] | None = None) -> None:
+        self.options, self.most, self._value_of = options, most, value_of
+        self.size = sum(math.comb(options, size) for size in range(most + 1))
+
+    def value(self, number: int) -> Any:
+        size, members, end = 0, list[int](), self.options
+        while number >= (sets := math.comb(self.options, size)):
+            number, size = number - sets, size + 1
+        for left in range(size, 0, -1):
+            end = bisect_right(range(end), number, key=lambda member: math.comb(member, left)) - 1
+            members.append(end)
+            number -= math.comb(end, left)
+        return self._trial(members).value
+
+    def _trial(self, members: list[int]) -> Trial:
+        row = padded(tuple(sorted(members)), self.options, self.most)
+        value = row if self._value_of is None else [self._value_of(member) for member in members]
+        return Trial(f"the set {sorted(members)[:8]}", value, row)
+
+    def edges(self) -> Iterator[Trial]:
+        """The empty set, single options, and full sets at both ends."""
+        J, most = self.options, self.most
+        return map(self._trial, ([], [0], [J - 1], list(range(most)), list(range(J - most, J))))
+
+    def random(self, rng: np.random.Generator) -> Trial:
+        size = int(rng.integers(0, self.most + 1))
+        return self._trial(rng.choice(self.options, size=size, replace=False).tolist())
+
+    def apart(self, rng: np.random.Generator) -> list[Trial]:
+        """A full set, the empty one, and another full one."""
+        J, most = self.options, self.most
+        return [self._trial(members) for members in (list(range(most)), [], list(range(J - most, J)))]
+
+
+class SetReference(ExactReference):
+    """The requests and reports of a mechanism for sets."""
+
+    noun: ClassVar[str] = "sets"
+
+    def __init__(
+        self, options: int, most: int, epsilon: float, stated_ratio: Fraction, requests: list[Request]
+    ) -> None:
+        super().__init__(SetTrials(options, most), options, epsilon, stated_ratio)
+        self.options, self.most, self._requests = options, most, requests
+
+    @abc.abstractmethod
+    def payload(self, row: Row, draws: list[int]) -> bytes:
+        """The bytes that must be sent after these draws."""
+
+    def requests(self, outcomes: Sequence[int]) -> list[Request]:
+        return self._requests
+
+    def payloads(self, inputs: Sequence[Row], played: Sequence[list[int]]) -> list[bytes]:
+        return [self.payload(tuple(row), draws) for row, draws in zip(inputs, played, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -79,9 +147,9 @@ class SetMechanism(Mechanism):
 
     @classmethod
     @final
-    def typical(cls, options: int, epsilon: float) -> Self:
-        """The best one for sets of up to three out of so many options."""
-        return cls.best(options, min(3, options), epsilon, DEFAULT_USERS)
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
+        """The best one for sets of up to three out of so many size."""
+        return cls.best(size, min(3, size), epsilon, DEFAULT_USERS)
 
     @abc.abstractmethod
     def _randomize(self, row: Row, source: Source) -> Report:
@@ -153,6 +221,12 @@ class SetMechanism(Mechanism):
 
     # --- what follows from it -----------------------------------------------------------
 
+    @property
+    @final
+    def delta(self) -> float:
+        """None: the guarantee is pure."""
+        return 0.0
+
     @final
     def randomize(self, row: Any, source: Source) -> Report:
         """One device's report. Checks the row first: the error never names it."""
@@ -174,11 +248,10 @@ class SetMechanism(Mechanism):
     @final
     def log_prob(self, report: Report, row: Row) -> float:
         """log P(report | set), at the rounded thresholds in use."""
-        p = self.probability(report, row)
-        return math.log(p.numerator) - math.log(p.denominator) if p else -math.inf
+        return log_of(self.probability(report, row))
 
     @final
-    def rows(self) -> Iterator[Row]:
+    def miniature_inputs(self) -> Iterator[Row]:
         """Every possible set. Only for small mechanisms."""
         for size in range(self.most + 1):
             for members in combinations(range(self.options), size):

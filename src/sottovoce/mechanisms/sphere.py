@@ -184,6 +184,9 @@ class Sphere(VectorMechanism):
         """Every entry at the codec's bound."""
         return Reach(self.codec.bound * self.length / FIXED_POINT, math.sqrt(self.dimension), True)
 
+    def audit_reference(self) -> None:
+        """None: no device runs it."""
+
     def citation(self) -> str:
         """Duchi, Jordan and Wainwright 2013."""
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,13 +17,16 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import check_epsilon, check_integer
-from sottovoce.mechanisms.base import Batch, Counts, Mechanism, Report
+from sottovoce.domain.trials import Trial, Trials
+from sottovoce.mechanisms.base import Batch, Counts, Mechanism, Report, log_of
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
+from sottovoce.mechanisms.reference import ChannelReference, ExactReference, index_rows
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.support import SupportMechanism
 from sottovoce.mechanisms.tables_codec import TablesCodec, rows_of
 from sottovoce.randomness import Source, epsilon_of
+from sottovoce.randomness.scripts import Request, random_below
 from sottovoce.theory.blanket import Blanket, MixedCover, PairLaw
 
 __all__ = ["CELL_MECHANISMS", "MAX_TABLES", "MAX_WEIGHT", "TableResponse", "Tables"]
@@ -121,9 +124,9 @@ class Tables(Mechanism):
         )
 
     @classmethod
-    def typical(cls, domain_size: int, epsilon: float) -> Self:
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
         """An attribute of so many values, one of three, and a number, alone and in pairs."""
-        sizes = (domain_size, 3, 3)
+        sizes = (size, 3, 3)
         places = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
         return cls(sizes, (1, 1, 2**16), epsilon, _spread(sizes, epsilon, dict.fromkeys(places, 1)))
 
@@ -277,6 +280,9 @@ class Tables(Mechanism):
                 cell, share = cell * self.sizes[place] + number, share * part
             yield cell, share
 
+    def log_prob(self, report: Report, record: Any) -> float:
+        return log_of(self.probability(report, record))
+
     def privacy_ratio(self) -> Fraction:
         """The largest of the tables': two records in different cells of a table attain its mechanism's ratio.
 
@@ -315,11 +321,16 @@ class Tables(Mechanism):
         return law if apart else PairLaw(law.blanket, law.one, law.other, law.one)
 
     @property
+    def delta(self) -> float:
+        """None: the guarantee is pure."""
+        return 0.0
+
+    @property
     def exact_epsilon(self) -> float:
         """The epsilon of the rounded channel; never above the stated one."""
         return epsilon_of(self.privacy_ratio())
 
-    def records(self) -> Iterator[tuple[int, ...]]:
+    def miniature_inputs(self) -> Iterator[tuple[int, ...]]:
         """Every possible input, in a fixed order. Only for miniatures."""
         return product(*(range(inputs) for inputs in self.inputs))
 
@@ -328,6 +339,9 @@ class Tables(Mechanism):
         for number, table in enumerate(self.tables):
             for inner in table.mechanism.outputs():
                 yield (number, inner) if isinstance(inner, int) else (number, *inner)
+
+    def audit_reference(self) -> TablesReference:
+        return TablesReference(self.sizes, self.steps, self.epsilon, self.privacy_ratio(), self.tables)
 
     def citation(self) -> str:
         """Sampling one attribute: Arcolezi, Couchot, Al Bouna and Xiao 2021, Sec. 3."""
@@ -352,3 +366,84 @@ def _spread(
 def _projective(sizes: tuple[int, ...], epsilon: float) -> TableResponse:
     """The first attribute, of seven values, by the Fano plane."""
     return TableResponse((0,), 2, ProjectiveGeometry(sizes[0], epsilon, 2, 3))
+
+
+@final
+class RecordTrials(Trials):
+    """Records as the mechanism takes them: one integer per attribute."""
+
+    def __init__(self, inputs: Sequence[int]) -> None:
+        self.inputs = inputs
+
+    def _trial(self, record: list[int]) -> Trial:
+        return Trial(f"the record {record}", record, tuple(record))
+
+    def edges(self) -> Iterator[Trial]:
+        """The first and the last value of every attribute."""
+        return map(self._trial, ([0 for _ in self.inputs], [most - 1 for most in self.inputs]))
+
+    def random(self, rng: np.random.Generator) -> Trial:
+        return self._trial([random_below(most, rng) for most in self.inputs])
+
+    def apart(self, rng: np.random.Generator) -> list[Trial]:
+        """Two records that differ in every attribute."""
+        return list(self.edges())
+
+
+@final
+class TablesReference(ExactReference):
+    """The table by its weight, all numbers rounded, and what the table's own reference says of the cell."""
+
+    noun: ClassVar[str] = "records"
+    samples: ClassVar[int] = 20_000
+    most_runs: ClassVar[int] = 400_000
+
+    def __init__(
+        self,
+        sizes: tuple[int, ...],
+        steps: tuple[int, ...],
+        epsilon: float,
+        stated_ratio: Fraction,
+        tables: tuple[TableResponse, ...],
+    ) -> None:
+        inputs = [(size - 1) * each + 1 for size, each in zip(sizes, steps, strict=True)]
+        super().__init__(RecordTrials(inputs), sum(inputs), epsilon, stated_ratio)
+        self.sizes, self.steps, self.tables = sizes, steps, tables
+        self.inner = [cast(ChannelReference, table.mechanism.audit_reference()) for table in tables]
+        self.ends = list(accumulate(table.weight for table in tables))
+        self.rounded = [each for each in steps if each > 1]
+        zero = np.zeros((1, 1), dtype=np.int64)
+        rows = [one.payloads(zero[0], zero.repeat(len(one.requests(0)), axis=1)) for one in self.inner]
+        self.width = index_rows(zero[0], len(tables)).shape[1] + max(row.shape[1] for row in rows)
+
+    def ratio(self) -> Fraction:
+        return max(one.ratio() for one in self.inner)
+
+    def wrong_law(self) -> str:
+        return next(filter(None, (one.wrong_law() for one in self.inner)), "")
+
+    def _table(self, outcomes: Sequence[int]) -> int:
+        return bisect_right(self.ends, outcomes[0]) if outcomes else 0
+
+    def requests(self, outcomes: Sequence[int]) -> list[Request]:
+        return [self.ends[-1], *self.rounded, *self.inner[self._table(outcomes)].requests(0)]
+
+    def script(self, number: int, rng: np.random.Generator) -> list[int]:
+        first = random_below(self.ends[-1], rng)
+        rest = self.requests([first])[1:]
+        return [first, *(random_below(one, rng) if one > 0 else int(rng.integers(2)) for one in rest)]
+
+    def payloads(self, inputs: Sequence[Any], played: Sequence[list[int]]) -> list[bytes]:
+        return [self._payload(record, draws) for record, draws in zip(inputs, played, strict=True)]
+
+    def _payload(self, record: Any, draws: list[int]) -> bytes:
+        table, ups = self._table(draws), iter(draws[1:])
+        cells = []
+        for value, steps in zip(record, self.steps, strict=True):
+            up = next(ups) if steps > 1 else 0
+            cells.append(int(value) // steps + (int(value) % steps + up >= steps))
+        number = 0
+        for place in self.tables[table].attributes:
+            number = number * self.sizes[place] + cells[place]
+        inner: bytes = self.inner[table].payloads(np.array([number]), np.array([list(ups)], dtype=np.int64)).tobytes()
+        return (index_rows(np.array([table]), len(self.tables)).tobytes() + inner).ljust(self.width, b"\0")

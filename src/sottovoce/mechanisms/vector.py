@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Final, NamedTuple, Self, final
@@ -12,14 +14,37 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import ValueOutsideDomainError
 from sottovoce.core.limits import MAX_DIMENSION, check_delta, check_dimension, check_epsilon, check_radius
+from sottovoce.domain.trials import Trial, Trials
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.reference import DeviceRun, SampledReference
 from sottovoce.randomness import Source
 from sottovoce.theory.bounds import maximum_of_proxy
 
-__all__ = ["Reach", "VectorMechanism", "as_vector", "clip_to_ball", "lift"]
+__all__ = [
+    "Reach",
+    "VectorMechanism",
+    "VectorReference",
+    "VectorTrials",
+    "as_vector",
+    "clip_to_ball",
+    "inside_ball",
+    "lift",
+]
 
 _TINY: Final = 1e-300
 """What a length is taken to be at least, where it is divided by."""
+
+MOST_AXES: Final = 64
+"""Axes whose both ends are always run in an audit; of more dimensions, the others are drawn at random."""
+
+MOST_NUMBERS: Final = 2**20
+"""Numbers that the vectors at the ends of axes may take together."""
+
+_TYPICAL_USERS: Final = 10_000
+"""People that an instance to audit is made for."""
+
+_EDGE_VECTORS: Final = 24
+"""How many numbers of `VectorTrials.value` stand for vectors on axes."""
 
 
 class Reach(NamedTuple):
@@ -28,6 +53,75 @@ class Reach(NamedTuple):
     entry: float
     length: float
     exact: bool
+
+
+@final
+class VectorTrials(Trials):
+    """Corners, the centre, dense and random points of a ball, and vectors that are not in it at all."""
+
+    def __init__(self, dimension: int, radius: float) -> None:
+        self.dimension, self.radius = dimension, radius
+
+    def edges(self) -> Iterator[Trial]:
+        d, r = self.dimension, self.radius
+        rng = np.random.default_rng(0)
+        first, dense = np.eye(1, d)[0], np.full(d, 1 / math.sqrt(d))
+        most = max(2, min(MOST_AXES, MOST_NUMBERS // d))
+        axes = dict.fromkeys([0, d - 1, *range(min(d, most))])
+        ends = [sign * r * np.eye(1, d, axis)[0] for axis in axes for sign in (1, -1)]
+        inside = [r * dense, -r * dense, 0.0 * first, r / 2 * first, 5e-324 * first]
+        random = [r * clip_to_ball(rng.standard_normal(d), 1.0) * share for share in (1.0, 1.0, 0.3)]
+        outside = [1e300 * first, np.full(d, 1e200), r * (1 + 1e-12) * dense, np.full(d, np.nan), np.full(d, -np.inf)]
+        return map(_named, [*ends, *inside, *random, *outside])
+
+    def random(self, rng: np.random.Generator) -> Trial:
+        """One end of a random axis, or a random point."""
+        vector = np.zeros(self.dimension)
+        if rng.integers(2):
+            vector[rng.integers(self.dimension)] = self.radius * (1 - 2 * rng.integers(2))
+        else:
+            vector = rng.standard_normal(self.dimension)
+            vector *= self.radius * rng.random() ** (1 / self.dimension) / np.linalg.norm(vector)
+        return _named(vector)
+
+    def apart(self, rng: np.random.Generator) -> list[Trial]:
+        """Both ends of the first axis."""
+        end = np.eye(1, self.dimension)[0] * self.radius
+        return [_named(end), _named(-end)]
+
+    def value(self, number: int) -> Floats:
+        """Vectors on axes, tiny, huge and not finite ones first; all others are random, inside and outside the ball."""
+        d, r = self.dimension, self.radius
+        if number < _EDGE_VECTORS:
+            vector = np.zeros(d)
+            vector[number * 7 % d] = (0.0, r, -r, 5e-324, 1e308, np.nan, -np.inf, -0.0)[number % 8]
+            return vector
+        rng = np.random.default_rng(number)
+        vector = rng.standard_normal(d)
+        return np.asarray(vector * (r * rng.uniform(0.0, 1.2) / float(np.linalg.norm(vector))))
+
+
+def _named(vector: Floats) -> Trial:
+    entries = ", ".join(f"{float(entry):.6g}" for entry in vector[:6])
+    return Trial(f"the vector ({entries}{', ..' if len(vector) > 6 else ''})", vector)
+
+
+class VectorReference(SampledReference):
+    """The requests and reports of a mechanism for vectors, whose privacy rests on a few integers."""
+
+    noun: ClassVar[str] = "vectors"
+
+    def __init__(self, dimension: int, radius: float) -> None:
+        super().__init__(VectorTrials(dimension, radius), dimension)
+        self.dimension, self.radius = dimension, radius
+
+    @abc.abstractmethod
+    def wrong_run(self, run: DeviceRun, vector: Floats) -> str:
+        """What is wrong with one run, for the vector that the device makes of its input."""
+
+    def first_wrong(self, runs: Sequence[DeviceRun]) -> str:
+        found = (self.wrong_run(run, inside_ball(run.input, self.radius)) for run in runs)
+        return next((f"{run.name}: {words}" for run, words in zip(runs, found, strict=True) if words), "")
 
 
 @dataclass(frozen=True)
@@ -59,6 +153,11 @@ class VectorMechanism(Mechanism):
     @abc.abstractmethod
     def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
         """The mechanism with its own parameters chosen for the least error with about `users` people."""
+
+    @classmethod
+    def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
+        """The best one in so many dimensions, or as many as it can serve, for a pure guarantee."""
+        return cls.best(min(size, cls.largest_dimension), 1.0, epsilon, 0.0, _TYPICAL_USERS)
 
     @abc.abstractmethod
     def _randomize(self, vector: Floats, source: Source) -> Report:
@@ -156,8 +255,7 @@ class VectorMechanism(Mechanism):
         array = as_vector(vector, self.dimension)
         if array is None:
             raise ValueOutsideDomainError(f"the vector must be one-dimensional with {self.dimension} entries")
-        finite = np.where(np.isfinite(array), array, 0.0)
-        return self._randomize(clip_to_ball(finite, self.radius), source)
+        return self._randomize(inside_ball(array, self.radius), source)
 
     @property
     @final
@@ -182,6 +280,11 @@ def as_vector(value: object, dimension: int) -> Floats | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return array if array.shape == (dimension,) else None
+
+
+def inside_ball(vector: Floats, radius: float) -> Floats:
+    """What a device makes of any vector: an entry that is not finite counts as zero, then the nearest of the ball."""
+    return clip_to_ball(np.where(np.isfinite(vector), vector, 0.0), radius)
 
 
 def clip_to_ball(vector: Floats, radius: float) -> Floats:

@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.limits import DEFAULT_COUNTERS, SHARD_CELLS
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.sets import Row, SetMechanism
+from sottovoce.mechanisms.reference import index_rows
+from sottovoce.mechanisms.sets import Row, SetMechanism, SetReference
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
-from sottovoce.randomness.philox import WHEEL_BINS, Key, philox4x32
+from sottovoce.randomness.philox import WHEEL_BINS, Key, philox4x32, words
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import two_level_law
 
@@ -232,6 +233,11 @@ class Wheel(SetMechanism):
         """All seeds and bins."""
         return iter(range(self.cells))
 
+    def audit_reference(self) -> SetReference:
+        return WheelReference(
+            self.options, self.most, self.epsilon, self.privacy_ratio(), self.bins, self.seeds, self.key
+        )
+
     def citation(self) -> str:
         """Wang, Qian, Du, Yang, Huang and Xu 2020."""
         return (
@@ -248,3 +254,26 @@ def _errors(bins: Floats, options: int, most: int, epsilon: float) -> Floats:
     share = np.clip((0.5 - other) / (own - other), 0.0, most / options)
     phi = other + share * (own - other)
     return np.asarray(phi * (1 - phi) / (own - other) ** 2)
+
+
+@final
+class WheelReference(SetReference):
+    """A public seed puts every option into a bin; the coin decides between bins of the set and all others."""
+
+    def __init__(
+        self, options: int, most: int, epsilon: float, ratio: Fraction, bins: int, seeds: int, key: Key
+    ) -> None:
+        threshold = TwoLevel(most, bins - most, epsilon).threshold
+        super().__init__(
+            options, most, epsilon, ratio, [seeds, -threshold, most, *(bins - taken for taken in range(most + 1))]
+        )
+        self.bins, self.seeds, self.key = bins, seeds, key
+
+    def payload(self, row: Row, draws: list[int]) -> bytes:
+        seed, inside, place, *ranks = draws
+        stream = words(self.key, self.options, layers=1, rotation=seed, purpose=WHEEL_BINS)[0].astype(object)
+        own = sorted({int(stream[member]) * self.bins // 2**32 for member in row if member < self.options})
+        reported = [b for b in range(self.bins) if b not in set(own)][ranks[len(own)]]
+        if inside and place < len(own):
+            reported = own[place]
+        return index_rows(np.array([seed * self.bins + reported]), self.seeds * self.bins).tobytes()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.errors import SimulationError, SurveyError, ValueOutsideDomainError
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain
+from sottovoce.domain.trials import NumberedTrials, Trials
 from sottovoce.questions.invented import InventedPeople
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.questions.people import People, check_histogram
@@ -144,18 +146,21 @@ class Question(abc.ABC):
         """
         return None
 
-    # --- people's values by number, for audits: what a kind without a domain may know ----------
+    # --- people's values, for audits: what a kind without a domain states -----------------------
+
+    def audit_trials(self) -> Trials | None:
+        """People's values on which an audit runs a device: where faults are likely, at random, and to tell apart.
+
+        None where a kind without a domain states none: then its surveys cannot be audited, only their mechanisms.
+        """
+        return None if self.domain is None else NumberedTrials(self.domain.size, partial(value_at, self.domain))
 
     @property
+    @final
     def n_possible(self) -> int | None:
         """How many values people may have, as far as a mechanism tells them apart; None if they have no numbers."""
-        return None if self.domain is None else self.domain.size
-
-    def possible_value(self, number: int) -> Any:
-        """The value of that number, as a person has it."""
-        if self.domain is None:
-            raise SurveyError("these values have no numbers")
-        return value_at(self.domain, number)
+        trials = self.audit_trials()
+        return None if trials is None else trials.size
 
     # --- how answers are shown: what a kind may know better -----------------------------------
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, ClassVar, NoReturn, Self, final
 
@@ -19,6 +17,7 @@ from sottovoce.core.limits import MAX_DIMENSION
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.domain.typed import listed_texts
+from sottovoce.mechanisms.sets import SetTrials
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented import SetPeople
 from sottovoce.questions.parameter import Parameter
@@ -192,20 +191,8 @@ class Choices(Question):
         """Sets cannot be listed, and so not be counted."""
         raise SimulationError("sets cannot be counted by value; give values, one set per person").at("histogram")
 
-    @property
-    def n_possible(self) -> int:
-        return sum(math.comb(self.options.size, size) for size in range(self.most + 1))
-
-    def possible_value(self, number: int) -> list[Any]:
-        """By size; of one size in the order of the largest member, then of the next."""
-        size, members, end = 0, list[int](), self.options.size
-        while number >= (sets := math.comb(self.options.size, size)):
-            number, size = number - sets, size + 1
-        for left in range(size, 0, -1):
-            end = bisect_right(range(end), number, key=lambda member: math.comb(member, left)) - 1
-            members.append(end)
-            number -= math.comb(end, left)
-        return [value_at(self.options, member) for member in members]
+    def audit_trials(self) -> SetTrials:
+        return SetTrials(self.options.size, self.most, partial(value_at, self.options))
 
     @property
     def answers_are_shares(self) -> bool:

@@ -15,6 +15,7 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain, NumberGrid
 from sottovoce.domain.number import LARGEST_NUMBER, MAX_POINTS
+from sottovoce.domain.trials import NumberedTrials
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented import NumberPeople
 from sottovoce.questions.parameter import Parameter
@@ -173,14 +174,13 @@ class Number(Question):
         steps = (self.grid.positions - 1) // (self.grid.points - 1)
         return People(listed.n, lambda start, stop: steps * listed.between(start, stop))
 
-    @property
-    def n_possible(self) -> int:
+    def audit_trials(self) -> NumberedTrials:
         """Positions, or bins."""
-        return self.grid.points if self.answers_are_shares else self.grid.positions
+        return NumberedTrials(self.grid.points if self.answers_are_shares else self.grid.positions, self._possible)
 
-    def possible_value(self, number: int) -> float:
+    def _possible(self, number: int) -> float:
         """The middle of a bin, or a position's number; of the first and the last one outside the ends."""
-        last = self.n_possible - 1
+        last = (self.grid.points if self.answers_are_shares else self.grid.positions) - 1
         part = (number + 0.5) / (last + 1) if self.answers_are_shares else number / last
         return self.grid.low + (part - (number == 0) + (number == last)) * (self.grid.high - self.grid.low)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self, final
@@ -16,11 +16,14 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.words import plural
 from sottovoce.domain.number import NumberGrid
 from sottovoce.domain.statement import domain_from_statement
+from sottovoce.domain.trials import Trial, Trials
 from sottovoce.domain.typed import parse_record
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented import FormPeople
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
+from sottovoce.randomness.scripts import random_below
+from sottovoce.workloads.naming import value_at
 from sottovoce.workloads.pictures import NumberFigure, number_figure
 from sottovoce.workloads.record_tables import MAX_ORDER, Field, RecordTables, checked_fields, input_columns
 
@@ -127,6 +130,9 @@ class Records(Question):
     def parse(self, text: str) -> object:
         return parse_record(self.attributes, text)
 
+    def audit_trials(self) -> FormTrials:
+        return FormTrials(self.attributes)
+
     def people(self, values: Any) -> People:
         """A DataFrame or a mapping of columns, or a list of records."""
         names = [name for name, _ in self.attributes]
@@ -189,3 +195,36 @@ def _field_from_statement(statement: object) -> tuple[str, Field]:
         case {"name": str(name), "number": number, **rest} if not rest:
             return name, NumberGrid.from_statement(number)
     raise SurveyError("an attribute of a record must have a name and either a domain or a number").at("attributes")
+
+
+@final
+class FormTrials(Trials):
+    """Records as people give them; numbers also beyond the ends, which are clipped."""
+
+    def __init__(self, attributes: tuple[tuple[str, Field], ...]) -> None:
+        self.attributes = attributes
+
+    def edges(self) -> Iterator[Trial]:
+        """The first and the last value of every attribute."""
+        for last in (False, True):
+            yield self._trial({name: self._edge(field, last=last) for name, field in self.attributes})
+
+    def random(self, rng: np.random.Generator) -> Trial:
+        return self._trial({name: self._random(field, rng) for name, field in self.attributes})
+
+    def apart(self, rng: np.random.Generator) -> list[Trial]:
+        """Two records that differ in every attribute."""
+        return list(self.edges())
+
+    def _trial(self, record: dict[str, Any]) -> Trial:
+        return Trial(f"the record {record}", record)
+
+    def _edge(self, field: Field, *, last: bool) -> Any:
+        if isinstance(field, NumberGrid):
+            return field.low + (1.5 if last else -0.5) * (field.high - field.low)
+        return value_at(field, field.size - 1 if last else 0)
+
+    def _random(self, field: Field, rng: np.random.Generator) -> Any:
+        if isinstance(field, NumberGrid):
+            return field.low + float(rng.uniform(-0.1, 1.1)) * (field.high - field.low)
+        return value_at(field, random_below(field.size, rng))

@@ -14,7 +14,7 @@ from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_DIMENSION, MAX_RADIUS, MIN_RADIUS, check_dimension, check_integer, check_radius
 from sottovoce.core.words import plural
 from sottovoce.domain.typed import parse_numbers
-from sottovoce.mechanisms.vector import as_vector, clip_to_ball
+from sottovoce.mechanisms.vector import VectorTrials, as_vector, clip_to_ball
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented import VectorPeople
 from sottovoce.questions.parameter import Parameter
@@ -120,6 +120,9 @@ class Vector(Question):
 
     def value_of_columns(self, row: Mapping[str, Any]) -> object:
         return list(row.values())
+
+    def audit_trials(self) -> VectorTrials:
+        return VectorTrials(self.dimension, self.radius)
 
     def people(self, values: Any) -> People:
         vectors = self._vectors(values)

@@ -15,6 +15,7 @@ from sottovoce.core.errors import SimulationError, SurveyError
 from sottovoce.core.words import plural
 from sottovoce.domain.words.code import CASES
 from sottovoce.domain.words.codes import ALPHABETS, LONGEST, WordCode, code_from_statement, word_code
+from sottovoce.domain.words.trials import WordTrials
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented_words import WordPeople
 from sottovoce.questions.parameter import Parameter
@@ -111,6 +112,9 @@ class Words(Question):
     def admits(self, value: object) -> bool:
         """Whether the value is a word of the survey, and not answered as "other"."""
         return self.code.admits(value)
+
+    def audit_trials(self) -> WordTrials:
+        return WordTrials(self.code)
 
     def people(self, values: Any) -> People:
         rows = self.code.rows(entries_of(values))

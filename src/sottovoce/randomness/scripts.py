@@ -22,7 +22,8 @@ Request = int
 class ScriptedSource:
     """Plays one outcome per draw, and notes what it was asked for.
 
-    Beyond the last outcome it plays 0, and never an integer outside the range: what was asked shows the difference.
+    Beyond the last outcome it plays 0, or random ones if it is given a generator, and never an integer outside the
+    range: what was asked shows the difference.
 
     Examples
     --------
@@ -31,21 +32,29 @@ class ScriptedSource:
     (True, 4, [-9223372036854775808, 6])
     """
 
-    __slots__ = ("_outcomes", "asked")
+    __slots__ = ("_outcomes", "_rng", "asked", "played")
 
-    def __init__(self, outcomes: Sequence[int]) -> None:
-        self._outcomes = iter(outcomes)
+    def __init__(self, outcomes: Sequence[int], rng: np.random.Generator | None = None) -> None:
+        self._outcomes, self._rng = iter(outcomes), rng
         self.asked: list[Request] = []
+        self.played: list[int] = []
 
     def below(self, n: int) -> int:
         """The next outcome."""
-        self.asked.append(n)
-        return min(next(self._outcomes, 0), n - 1)
+        return self._play(n, n)
 
     def bernoulli(self, threshold: int) -> bool:
         """Whether the next outcome is not 0."""
-        self.asked.append(-threshold)
-        return next(self._outcomes, 0) != 0
+        return self._play(-threshold, 2) != 0
+
+    def _play(self, request: Request, n: int) -> int:
+        given = next(self._outcomes, None)
+        if given is None:
+            given = 0 if self._rng is None else random_below(n, self._rng)
+        outcome = min(given, n - 1)
+        self.asked.append(request)
+        self.played.append(outcome)
+        return outcome
 
 
 def random_below(n: int, rng: np.random.Generator) -> int:
