@@ -28,7 +28,7 @@ from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.sampled import LevelResponse, tilted_weights
 from sottovoce.mechanisms.subset_selection import SubsetSelection
-from sottovoce.mechanisms.unary_optimized import UnaryOptimized
+from sottovoce.mechanisms.unary import UnaryOptimized
 from sottovoce.randomness import ByteSource
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.factorized import Coordinates, FactorizedStrategy

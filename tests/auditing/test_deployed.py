@@ -34,7 +34,7 @@ from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.unary_symmetric import UnarySymmetric
+from sottovoce.mechanisms.unary import UnarySymmetric
 from sottovoce.randomness import ONE, ByteSource
 from sottovoce.randomness.discrete_gaussian import discrete_gaussian
 

@@ -13,8 +13,7 @@ from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.rejection import Rejection
-from sottovoce.mechanisms.unary_optimized import UnaryOptimized
-from sottovoce.mechanisms.unary_symmetric import UnarySymmetric
+from sottovoce.mechanisms.unary import UnaryOptimized, UnarySymmetric
 from sottovoce.randomness import ONE
 from sottovoce.randomness.discrete_gaussian import discrete_gaussian
 

@@ -18,7 +18,7 @@ from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.subset_selection import SubsetSelection
-from sottovoce.mechanisms.unary_symmetric import UnarySymmetric
+from sottovoce.mechanisms.unary import UnarySymmetric
 
 # --- blocks -------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import pytest
 from sottovoce.auditing.conformance import ConformanceError, check_instance, check_mechanism
 from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, serving
 from sottovoce.mechanisms.symmetric import PairSupport
-from sottovoce.mechanisms.unary_optimized import UnaryOptimized
+from sottovoce.mechanisms.unary import UnaryOptimized
 
 
 @pytest.mark.parametrize("name", serving(FiniteMechanism))

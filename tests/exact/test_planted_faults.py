@@ -18,7 +18,7 @@ from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.unary_optimized import UnaryOptimized
+from sottovoce.mechanisms.unary import UnaryOptimized
 
 
 @dataclass(frozen=True)

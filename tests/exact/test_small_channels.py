@@ -27,8 +27,7 @@ from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.unary_optimized import UnaryOptimized
-from sottovoce.mechanisms.unary_symmetric import UnarySymmetric
+from sottovoce.mechanisms.unary import UnaryOptimized, UnarySymmetric
 from sottovoce.randomness import tape_source, within_epsilon
 
 E = math.exp(1.0)

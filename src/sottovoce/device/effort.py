@@ -12,9 +12,6 @@ from typing import Any, Final, final
 
 from sottovoce.core.errors import BudgetError, SurveyError
 from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
-from sottovoce.mechanisms.codebook import Codebook
-from sottovoce.mechanisms.sets import SetMechanism
-from sottovoce.mechanisms.vector import VectorMechanism
 
 __all__ = ["ANALYST", "DEVICE", "Effort"]
 
@@ -64,11 +61,9 @@ class Effort:
         """Raise `BudgetError` if drawing and sending a report would be too much work."""
         mechanism = survey.mechanism
         _check("a report", mechanism.report_bytes, "bytes", self.report_bytes, "report_bytes")
-        if isinstance(mechanism, VectorMechanism):
-            found = max(mechanism.dimension, mechanism.size // 2 if isinstance(mechanism, Codebook) else 0)
-            _check("a vector", found, "coordinates", self.dimension, "dimension")
-        if isinstance(mechanism, SetMechanism):
-            _check("a set", mechanism.most, "options", self.dimension, "dimension")
+        if mechanism.input_length is not None:
+            what, amount, unit = mechanism.input_length
+            _check(what, amount, unit, self.dimension, "dimension")
 
 
 DEVICE: Final = Effort(

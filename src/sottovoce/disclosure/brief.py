@@ -11,7 +11,7 @@ from sottovoce.core.errors import SottovoceError
 from sottovoce.disclosure.about import About
 from sottovoce.disclosure.audited import Audited, asked_survey
 from sottovoce.disclosure.unread import UnreadSurvey
-from sottovoce.mechanisms import AnyMechanism
+from sottovoce.mechanisms import Mechanism
 from sottovoce.mechanisms.registry import REGISTRY
 from sottovoce.surveys.amplified import Amplified
 from sottovoce.surveys.calendar import Calendar
@@ -47,7 +47,7 @@ class Brief:
         return None if self.known is None else asked_survey(self.known)
 
     @property
-    def mechanism(self) -> AnyMechanism | None:
+    def mechanism(self) -> Mechanism | None:
         """What randomizes; None where that is not known."""
         return None if self.asked is None else self.asked.mechanism
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms import AnyMechanism
+from sottovoce.mechanisms import Mechanism
 from sottovoce.strategies.base import Strategy
 from sottovoce.theory.bounds import Bound
 
@@ -42,7 +42,7 @@ class AskedSurvey(Protocol):
     def design(self) -> Strategy: ...
 
     @property
-    def mechanism(self) -> AnyMechanism: ...
+    def mechanism(self) -> Mechanism: ...
 
     @property
     def epsilon(self) -> float: ...

@@ -1,7 +1,5 @@
 """Local randomizers, one file each, behind one contract; `registry` lists them."""
 
-from typing import TypeAlias
-
 from sottovoce.mechanisms.base import Mechanism, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
@@ -13,7 +11,6 @@ from sottovoce.mechanisms.vector import VectorMechanism
 
 __all__ = [
     "MECHANISMS",
-    "AnyMechanism",
     "ChannelMechanism",
     "FiniteMechanism",
     "HashedPrefixes",
@@ -28,7 +25,3 @@ __all__ = [
     "register",
     "serving",
 ]
-
-AnyMechanism: TypeAlias = ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes
-"""What a survey can ask with: a mechanism for values of a finite domain, vectors in a ball, sets, records,
-or words."""

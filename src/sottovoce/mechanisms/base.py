@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +20,26 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
 from sottovoce.kernels.threads import zeros
-from sottovoce.mechanisms.codecs import Codec, IndexCodec, Payloads
+from sottovoce.mechanisms.codecs import Codec, IndexCodec, Payloads, Report
 from sottovoce.mechanisms.reference import ChannelReference, SampledReference
 from sottovoce.randomness import Source
 from sottovoce.theory.blanket import Blanket
 
-__all__ = ["Batch", "Counts", "Floats", "Mechanism", "Report", "log_of"]
-
-Report: TypeAlias = int | tuple[int, ...]
-"""One report: an output's number, or several integers. One type per mechanism."""
+__all__ = ["Batch", "Counts", "Floats", "InputLength", "Mechanism", "Report", "log_of"]
 
 Batch: TypeAlias = NDArray[Any]
 """Many reports of one mechanism: the first axis runs over people."""
 
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+
+
+class InputLength(NamedTuple):
+    """A length in words: what has it, how much, and of what."""
+
+    what: str
+    amount: int
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -162,6 +167,11 @@ class Mechanism(abc.ABC):
         Every mechanism of this package writes one. None for one of another package that does not, which is audited by
         the law that it states, and for one that no device runs.
         """
+        return None
+
+    @property
+    def input_length(self) -> InputLength | None:
+        """How long one input is on a device, which limits its work; None where the size of a report says as much."""
         return None
 
     @classmethod

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Report, log_of
+from sottovoce.mechanisms.base import Batch, Counts, Floats, InputLength, Report, log_of
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.reference import DeviceRun, Script, index_rows
 from sottovoce.mechanisms.shards import Sharded, blocks_of_rows
@@ -126,6 +126,11 @@ class Codebook(VectorMechanism):
     def cells(self) -> int:
         """One signed count per rotation and row."""
         return self.rotations * self.size
+
+    @property
+    def input_length(self) -> InputLength:
+        """A vector is rotated in up to twice as many dimensions."""
+        return InputLength("a vector", max(self.dimension, self.size // 2), "coordinates")
 
     @cached_property
     def levels(self) -> TwoLevel:

@@ -30,8 +30,7 @@ from sottovoce.mechanisms.set_selection import SetSelection
 from sottovoce.mechanisms.sphere import Sphere
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.tables import Tables
-from sottovoce.mechanisms.unary_optimized import UnaryOptimized
-from sottovoce.mechanisms.unary_symmetric import UnarySymmetric
+from sottovoce.mechanisms.unary import UnaryOptimized, UnarySymmetric
 from sottovoce.mechanisms.wheel import Wheel
 
 __all__ = [

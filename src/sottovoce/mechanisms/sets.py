@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import MechanismError, ValueOutsideDomainError
 from sottovoce.core.limits import DEFAULT_USERS, MAX_DIMENSION, check_epsilon, check_integer
 from sottovoce.domain.trials import Trial, Trials
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report, log_of
+from sottovoce.mechanisms.base import Batch, Counts, Floats, InputLength, Mechanism, Report, log_of
 from sottovoce.mechanisms.reference import ExactReference
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport
@@ -268,6 +268,11 @@ class SetMechanism(Mechanism):
     def largest_step(self) -> int:
         """A report is counted at most once in every cell."""
         return 1
+
+    @property
+    @final
+    def input_length(self) -> InputLength:
+        return InputLength("a set", self.most, "options")
 
     @property
     @final

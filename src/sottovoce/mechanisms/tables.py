@@ -19,12 +19,12 @@ from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import check_epsilon, check_integer
 from sottovoce.domain.trials import Trial, Trials
 from sottovoce.mechanisms.base import Batch, Counts, Mechanism, Report, log_of
+from sottovoce.mechanisms.codecs import TablesCodec, rows_of
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.reference import ChannelReference, ExactReference, index_rows
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.support import SupportMechanism
-from sottovoce.mechanisms.tables_codec import TablesCodec, rows_of
 from sottovoce.randomness import Source, epsilon_of
 from sottovoce.randomness.scripts import Request, random_below
 from sottovoce.theory.blanket import Blanket, MixedCover, PairLaw

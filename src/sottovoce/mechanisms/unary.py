@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, combinations
-from typing import Final, Self, cast
+from typing import ClassVar, Final, Self, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,12 @@ from sottovoce.mechanisms.codecs import BitmapCodec
 from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, Values
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
-from sottovoce.randomness import ONE, Source
+from sottovoce.randomness import Source
 from sottovoce.randomness.scripts import Request
+from sottovoce.randomness.thresholds import ONE, ceil_of, floor_of
 from sottovoce.theory.blanket import Blanket, PairLaw
 
-__all__ = ["Unary"]
+__all__ = ["Unary", "UnaryOptimized", "UnarySymmetric"]
 
 _MOST_BITS: Final = 64
 """With more bits, that all of them are set is too unlikely to be told apart in a blanket."""
@@ -170,3 +171,72 @@ class UnaryReference(ChannelReference):
 
     def ratio(self) -> Fraction:
         return Fraction(self.own * (ONE - self.other), self.other * (ONE - self.own))
+
+
+@final
+@dataclass(frozen=True)
+class UnaryOptimized(Unary):
+    """The own bit is a fair coin; every other bit is set with probability 1/(e^eps+1), rounded up.
+
+    Guarantee
+        Pure epsilon-LDP: the ratio is (1-P0)/P0 (Wang, Blocki, Li, Jha 2017, Sec. 4.3).
+    Error
+        See `Unary`, with P1 = 1/2 and P0 = 1/(e^eps+1): the least variance of rare values among
+        unary encodings.
+    """
+
+    name: ClassVar[str] = "unary_optimized"
+    summary: ClassVar[str] = "one noisy bit per value"
+    use_when: ClassVar[str] = "simple devices and small domains: one noisy bit per value"
+
+    @property
+    def own_threshold(self) -> int:
+        """One half, exactly."""
+        return ONE // 2
+
+    @cached_property
+    def other_threshold(self) -> int:
+        """1/(e^eps+1), rounded up toward one half."""
+        return ceil_of(lambda e: 1 / (e + 1), self.epsilon)
+
+    def citation(self) -> str:
+        """Wang, Blocki, Li and Jha 2017."""
+        return (
+            "@inproceedings{wang2017locally, author={Wang, Tianhao and Blocki, Jeremiah and Li, Ninghui and Jha, "
+            "Somesh}, title={Locally Differentially Private Protocols for Frequency Estimation}, "
+            "booktitle={USENIX Security}, year={2017}}"
+        )
+
+
+@final
+@dataclass(frozen=True)
+class UnarySymmetric(Unary):
+    """Every bit of the one-hot vector is kept with probability e^(eps/2)/(e^(eps/2)+1).
+
+    Guarantee
+        Pure epsilon-LDP: two bits differ, each at eps/2 (Erlingsson, Pihur, Korolova 2014, one-time form).
+    Error
+        See `Unary`, with P1 = e^(eps/2)/(e^(eps/2)+1) and P0 = 1 - P1.
+    """
+
+    name: ClassVar[str] = "unary_symmetric"
+    summary: ClassVar[str] = "one noisy bit per value"
+    use_when: ClassVar[str] = "the margin of a share that may be large; comparison with RAPPOR's one-time form"
+
+    @cached_property
+    def own_threshold(self) -> int:
+        """P1, rounded down."""
+        return floor_of(lambda e: e / (e + 1), Fraction(self.epsilon) / 2)
+
+    @property
+    def other_threshold(self) -> int:
+        """1 - P1."""
+        return ONE - self.own_threshold
+
+    def citation(self) -> str:
+        """Erlingsson, Pihur and Korolova 2014."""
+        return (
+            "@inproceedings{erlingsson2014rappor, author={Erlingsson, {\\'U}lfar and Pihur, Vasyl and Korolova, "
+            "Aleksandra}, title={{RAPPOR}: Randomized Aggregatable Privacy-Preserving Ordinal Response}, "
+            "booktitle={CCS}, year={2014}}"
+        )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import ValueOutsideDomainError
 from sottovoce.core.limits import MAX_DIMENSION, check_delta, check_dimension, check_epsilon, check_radius
 from sottovoce.domain.trials import Trial, Trials
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, InputLength, Mechanism, Report
 from sottovoce.mechanisms.reference import DeviceRun, SampledReference
 from sottovoce.randomness import Source
 from sottovoce.theory.bounds import maximum_of_proxy
@@ -256,6 +256,10 @@ class VectorMechanism(Mechanism):
         if array is None:
             raise ValueOutsideDomainError(f"the vector must be one-dimensional with {self.dimension} entries")
         return self._randomize(inside_ball(array, self.radius), source)
+
+    @property
+    def input_length(self) -> InputLength:
+        return InputLength("a vector", self.dimension, "coordinates")
 
     @property
     @final

@@ -16,7 +16,7 @@ from sottovoce.core.limits import (
     check_number,
 )
 from sottovoce.core.words import both_guarantees, guarantee
-from sottovoce.mechanisms import AnyMechanism
+from sottovoce.mechanisms import Mechanism
 from sottovoce.surveys.amplified import Amplified
 from sottovoce.surveys.relay import LEAST_BATCH
 from sottovoce.theory.shuffling import Shuffled
@@ -81,7 +81,7 @@ class CentralGoal:
             ).at("users")
         return users if self.least is None else self.least
 
-    def allows(self, mechanism: AnyMechanism, n: int) -> bool:
+    def allows(self, mechanism: Mechanism, n: int) -> bool:
         """Whether the bound for n people in a batch is proved for this mechanism."""
         if mechanism.epsilon <= self.epsilon:
             return True

@@ -9,7 +9,7 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import MAX_USERS, check_central_delta, check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import both_guarantees
-from sottovoce.mechanisms import AnyMechanism
+from sottovoce.mechanisms import Mechanism
 from sottovoce.strategies.base import Strategy
 from sottovoce.surveys.amplification import plot_amplified
 from sottovoce.surveys.relay import LEAST_BATCH
@@ -52,7 +52,7 @@ class Amplified:
     design: Strategy | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, mechanism: AnyMechanism, n: int, delta: float) -> Self:
+    def of(cls, mechanism: Mechanism, n: int, delta: float) -> Self:
         """The certificate of a mechanism; the numbers are checked."""
         if isinstance(n, int) and not isinstance(n, bool) and n < LEAST_BATCH:
             raise SurveyError(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SimulationError
 from sottovoce.core.limits import check_domain_size
 from sottovoce.core.progress import advancing
-from sottovoce.mechanisms import AnyMechanism
+from sottovoce.mechanisms import Mechanism
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.questions.people import MAX_PEOPLE, People
 
@@ -39,19 +39,19 @@ Result = TypeVar("Result")
 _PEOPLE_AT_ONCE = 1 << 16  # a chunk fits into a core's cache
 
 
-def chunk_size(mechanism: AnyMechanism) -> int:
+def chunk_size(mechanism: Mechanism) -> int:
     """People per chunk: fewer for long reports, so that a chunk's memory is bounded."""
     return max(1, _PEOPLE_AT_ONCE // mechanism.simulation_words)
 
 
-def draw_reports(mechanism: AnyMechanism, people: People, seed: Seed) -> Batch:
+def draw_reports(mechanism: Mechanism, people: People, seed: Seed) -> Batch:
     """Everybody's reports, in order."""
     with advancing(None, "simulating", people.n, "people") as advance:
         parts = list(_chunks(mechanism, people, seed, lambda batch: batch, advance))
     return np.concatenate(parts) if parts else mechanism.randomize_many(people.between(0, 0), _generator(seed, 0))
 
 
-def count_reports(mechanism: AnyMechanism, people: People, seed: Seed, progress: Progress | None = None) -> Counts:
+def count_reports(mechanism: Mechanism, people: People, seed: Seed, progress: Progress | None = None) -> Counts:
     """The counts of everybody's reports, in memory independent of their number."""
     # One set of counters per active worker; the order of addition does not matter.
     idle = [mechanism.empty()]
@@ -82,7 +82,7 @@ def _generator(seed: Seed, chunk: int) -> np.random.Generator:
 
 
 def _chunks(
-    mechanism: AnyMechanism,
+    mechanism: Mechanism,
     people: People,
     seed: Seed,
     use: Callable[[Batch], Result],

@@ -11,7 +11,7 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_delta, check_epsilon
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
-from sottovoce.mechanisms import AnyMechanism
+from sottovoce.mechanisms import Mechanism
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.questions.base import PerAnswer, Question
 from sottovoce.questions.registry import question_from_statement
@@ -90,7 +90,7 @@ class Terms(Stated):
         return self.question.kind
 
     @property
-    def mechanism(self) -> AnyMechanism:
+    def mechanism(self) -> Mechanism:
         return self.design.mechanism
 
     @property
