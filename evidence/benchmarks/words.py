@@ -13,7 +13,7 @@ import numpy as np
 from evidence.benchmarks.heavy_hitters import RANKS, USERS, _zipf
 from evidence.experiments.one_round import one_round_table
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
-from sottovoce.estimates.words.estimate import estimate_words
+from sottovoce.estimates.words.estimate import WordEstimate
 from sottovoce.planning.planner import plan
 from sottovoce.questions.words import Words
 
@@ -47,7 +47,7 @@ def run() -> list[Row]:
         counts = mechanism.empty()
         mechanism.count_into(counts, reports)
         started = perf_counter()
-        estimate = estimate_words(survey, counts, USERS)
+        estimate = WordEstimate.from_counts(survey, counts, USERS)
         seconds.append(perf_counter() - started)
         certain = {one.value for one in estimate.found if one.certain}
         found[seed] = [int(name) in certain for name in names[: NEAR_LIMIT.stop]]

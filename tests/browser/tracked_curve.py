@@ -10,7 +10,6 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 from playwright.sync_api import BrowserContext, Route
 
-from sottovoce.estimates.series import answer_over_time
 from sottovoce.surveys.survey import Tracking
 
 
@@ -63,7 +62,7 @@ class ToldCurve:
     def difference(self, asked: dict[str, str]) -> dict[str, Any]:
         later, earlier, answer = int(asked["later"]), int(asked["earlier"]), asked["answer"]
         found = self.curve.difference(later, earlier, answer, float(asked["level"]))
-        picked = answer_over_time(self.tracking.question, answer)
+        picked = self.tracking.question.followed(answer)
         numbers = {"value": found.value, "low": found.low, "high": found.high, "level": found.level}
         named = {"answer": answer, "unit": picked.unit, "share": picked.share, "method": found.method}
         return {"later": later, "earlier": earlier, **named, **numbers}

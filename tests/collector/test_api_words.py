@@ -16,7 +16,7 @@ import pytest
 
 from collector.client import DRINKS, Api, running
 from collector.service import until
-from sottovoce.estimates.words.estimate import WordsEstimate
+from sottovoce.estimates.words.estimate import WordEstimate
 from sottovoce.protocol.estimates import HostileDevices
 from sottovoce.surveys.survey import Survey
 
@@ -46,9 +46,9 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 
 @pytest.fixture(scope="module")
-def expected() -> WordsEstimate:
+def expected() -> WordEstimate:
     estimate = TOWNS.estimate([report for _, report in PEOPLE])
-    assert isinstance(estimate, WordsEstimate)
+    assert isinstance(estimate, WordEstimate)
     return estimate
 
 
@@ -59,7 +59,7 @@ def error_of(response: Any, status: int) -> dict[str, Any]:
     return error
 
 
-def test_the_list_is_the_one_made_in_process(api: Api, expected: WordsEstimate) -> None:
+def test_the_list_is_the_one_made_in_process(api: Api, expected: WordEstimate) -> None:
     told = api.ask("GET", f"{PLACE}/estimate").json()
     assert {"face", "bad"} <= {one["label"] for one in told["answers"] if one["certain"]}
     n = len(expected)
@@ -67,7 +67,7 @@ def test_the_list_is_the_one_made_in_process(api: Api, expected: WordsEstimate) 
     assert told == json.loads(expected.to_json()) | more
 
 
-def test_the_list_has_pages(api: Api, expected: WordsEstimate) -> None:
+def test_the_list_has_pages(api: Api, expected: WordEstimate) -> None:
     second = api.ask("GET", f"{PLACE}/estimate?page=2&page_size=1").json()
     assert [one["label"] for one in second["answers"]] == expected.labels()[1:2]
     assert (second["n_answers"], second["pages"]) == (len(expected), len(expected))
@@ -75,7 +75,7 @@ def test_the_list_has_pages(api: Api, expected: WordsEstimate) -> None:
     assert error_of(beyond, 404)["code"] == "no_such_page"
 
 
-def test_malicious_devices_are_told(api: Api, expected: WordsEstimate) -> None:
+def test_malicious_devices_are_told(api: Api, expected: WordEstimate) -> None:
     told = api.ask("GET", f"{PLACE}/estimate?hostile=0.05").json()["influence"]
     assert told == json.loads(json.dumps(expected.influence(0.05).to_dict()))
 
@@ -86,7 +86,7 @@ def test_where_no_number_of_devices_suffices_the_schema_allows_null() -> None:
     assert msgspec.convert(few, HostileDevices).longest.devices is None
 
 
-def test_a_picture_is_of_the_words_found(api: Api, expected: WordsEstimate) -> None:
+def test_a_picture_is_of_the_words_found(api: Api, expected: WordEstimate) -> None:
     told = api.ask("GET", f"{PLACE}/picture").json()
     assert told["labels"] == expected.labels()
     assert told["certain"] == expected.certain.tolist()
@@ -96,7 +96,7 @@ def test_a_picture_is_of_the_words_found(api: Api, expected: WordsEstimate) -> N
     assert told["words"] == json.loads(expected.to_json())["words"]
 
 
-def test_files_say_what_is_certain(api: Api, expected: WordsEstimate) -> None:
+def test_files_say_what_is_certain(api: Api, expected: WordEstimate) -> None:
     rows = list(csv.reader(io.StringIO(api.ask("GET", f"{PLACE}/table.csv").text, newline="")))
     assert rows[0] == ["label", "value", "raw", "low", "high", "certain"]
     assert [(row[0], row[5] == "yes") for row in rows[1:]] == [*zip(expected.labels(), expected.certain, strict=True)]
@@ -105,7 +105,7 @@ def test_files_say_what_is_certain(api: Api, expected: WordsEstimate) -> None:
     assert api.ask("GET", f"{PLACE}/table.json").json()["answers"] == json.loads(expected.to_json())["answers"]
 
 
-def test_single_words_are_told_in_their_order_and_normalised(api: Api, expected: WordsEstimate) -> None:
+def test_single_words_are_told_in_their_order_and_normalised(api: Api, expected: WordEstimate) -> None:
     told = api.ask("GET", f"{PLACE}/words?word=BAD&word=fade&word=%20face&level=0.9").json()
     assert (told["survey"], told["n_reports"], told["level"]) == (TOWNS.id, len(PEOPLE), 0.9)
     assert [one["label"] for one in told["answers"]] == ["bad", "fade", "face"]

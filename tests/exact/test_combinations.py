@@ -251,7 +251,7 @@ def test_unknown_queries_are_refused() -> None:
     found = estimated(sv.Survey.queries(Bins(RECORDS, [0, 5, 24]), 1.0), shares(), 1000)
     with pytest.raises(WorkloadError, match="query"):
         found.sum(["5-9"])
-    with pytest.raises(SurveyError, match="did not ask for a table"):
+    with pytest.raises(SurveyError, match="has no table"):
         found.table("age")
 
 

@@ -200,3 +200,28 @@ def test_answers_far_from_zero_lose_no_digits(mechanism: str, shift: float) -> N
     near, far = (survey.estimate_counts(counts.counts, counts.n_reports).interval() for survey in (plain, moved))
     np.testing.assert_allclose(far.low[0] - shift, near.low[0], atol=1e-6)
     np.testing.assert_allclose(far.high[0] - shift, near.high[0], atol=1e-6)
+
+
+def test_what_a_kind_cannot_tell_is_not_there_and_says_who_can() -> None:
+    """One class per kind; a missing method is an attribute error for `hasattr`, and a clear refusal for people."""
+    made = {
+        "shares": sv.Survey.distribution(["a", "b"], 2.0),
+        "product": sv.Survey.distribution({"a": ["x", "y"], "b": 2}, 2.0),
+        "number": sv.Survey.number(0, 10, 2.0),
+    }
+    values = {"shares": ["a"] * 50, "product": [("x", 1)] * 50, "number": [3.0] * 50}
+    found = {name: survey.estimate(survey.simulate(values[name], seed=1)) for name, survey in made.items()}
+    here = {name: (hasattr(one, "quantile"), hasattr(one, "table"), hasattr(one, "of")) for name, one in found.items()}
+    assert here == {
+        "shares": (False, False, False),
+        "product": (False, True, False),
+        "number": (True, False, False),
+    }
+    with pytest.raises(SurveyError, match="shares has no quantile") as refused:
+        found["shares"].quantile(0.5)
+    assert refused.value.field == "kind"
+    with pytest.raises(AttributeError, match="nonsense") as unknown:
+        _ = found["shares"].nonsense
+    assert not isinstance(unknown.value, SurveyError)
+    for one in found.values():
+        assert type(pickle.loads(pickle.dumps(one))) is type(one)  # noqa: S301

@@ -17,7 +17,7 @@ CLIENTS = Path(__file__).parents[2] / "clients"
 
 ROOMS_IN_ORDER = (
     *("core", "randomness", "kernels", "domain", "workloads", "expressions", "theory", "mechanisms", "auditing"),
-    *("projections", "strategies", "questions", "figures", "estimates", "surveys", "planning", "adaptive", "formats"),
+    *("projections", "strategies", "figures", "estimates", "questions", "surveys", "planning", "adaptive", "formats"),
     *("protocol", "oblivious", "transparency", "device", "edge", "analyst", "disclosure", "service", "collector"),
     *("relay", "engines", "lab"),
     *("the public face", "cli", "__main__"),

@@ -15,7 +15,7 @@ from scipy import stats
 import sottovoce as sv
 from sottovoce.core.errors import SottovoceError
 from sottovoce.domain.words.letters import character_units
-from sottovoce.estimates.words.estimate import WordsEstimate
+from sottovoce.estimates.words.estimate import WordEstimate
 from sottovoce.estimates.words.intervals import chosen_words, first_levels
 from sottovoce.estimates.words.search import SearchRule
 from sottovoce.estimates.words.shared_buckets import SharedBuckets
@@ -32,7 +32,7 @@ def estimate() -> Any:
 
 
 def test_common_words_are_found_with_their_shares_whatever_their_script(estimate: Any) -> None:
-    assert isinstance(estimate, WordsEstimate)
+    assert isinstance(estimate, WordEstimate)
     certain = {one.label: one for one in estimate.top(50) if one.certain}
     for label, share in (("tea", 0.3), ("café", 0.2), ("日本", 0.15), ("😀é", 0.15)):
         assert abs(certain[label].value - share) < 0.05

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sottovoce.analyst.live import LiveSurvey
     from sottovoce.cli.parser import Parser
     from sottovoce.estimates.estimate import Estimate
-    from sottovoce.estimates.words.estimate import WordsEstimate
+    from sottovoce.estimates.words.estimate import WordEstimate
     from sottovoce.estimates.words.search import SearchRule
     from sottovoce.formats.sharded import ShardedAggregate
     from sottovoce.questions.base import Question
@@ -376,5 +376,5 @@ def _named_words(arguments: argparse.Namespace, estimate: Estimate) -> list[dict
         raise SurveyError(f"number {wrong} of the named words is none of this survey; allowed: {question.allowed}").at(
             "word" if wrong <= len(arguments.word or ()) else "words"
         )
-    found = cast("WordsEstimate", estimate)
+    found = cast("WordEstimate", estimate)
     return [one._asdict() for one in found.of_many(values, arguments.level)] if values else []

@@ -12,9 +12,27 @@ from sottovoce.mechanisms import Mechanism
 from sottovoce.strategies.base import Strategy
 from sottovoce.theory.bounds import Bound
 
-__all__ = ["AskedSurvey", "PeriodLabels", "TrackedSurvey"]
+__all__ = ["AskedSurvey", "ListedQuestion", "PeriodLabels", "TrackedSurvey"]
 
 PerAnswer = float | NDArray[np.float64]
+
+
+class ListedQuestion(Protocol):
+    """A question with listed answers."""
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def n_answers(self) -> int: ...
+
+    @property
+    def answers_are_shares(self) -> bool: ...
+
+    @property
+    def answer_range(self) -> tuple[PerAnswer, PerAnswer]: ...
+
+    def label(self, index: int, /) -> str: ...
 
 
 class AskedSurvey(Protocol):

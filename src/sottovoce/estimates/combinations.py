@@ -20,9 +20,7 @@ from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.laws.rows import combined_ranges
-from sottovoce.workloads.base import Body
-from sottovoce.workloads.record_tables import RecordTables
-from sottovoce.workloads.sets import Sets
+from sottovoce.workloads.tabulated import HeldPairs
 
 __all__ = ["CombinedAnswer", "RawAnswers", "Weights", "combined", "combined_interval", "ratio", "weights_of"]
 
@@ -150,13 +148,13 @@ def ratio(answers: RawAnswers, over: Floats, under: Floats, level: float) -> Com
     negative for nobody is not negative, and that of a part and its whole is at most one.
     """
     check_level(level)
-    held = _Held.of(answers.survey.design.workload, over, under)
+    held = answers.survey.design.workload.held_pairs(over, under)
     top, bottom = float(over @ answers.raw), float(under @ answers.raw)
     below = combined_interval(answers, under[None], level)
     if below.low[0] == 0 == below.high[0]:
         raise SurveyError("under is zero for everybody; give answers that are not").at("under")
     value = top / bottom if bottom else math.nan
-    least, most = held.limits()
+    least, most = _limits(held)
     if below.low[0] <= 0 <= below.high[0]:
         return CombinedAnswer(value, least, most, level, f"{below.method}; {_UNBOUNDED}")
     if not over.any():
@@ -164,7 +162,7 @@ def ratio(answers: RawAnswers, over: Floats, under: Floats, level: float) -> Com
     methods = set()
 
     def possible(ratios: Floats) -> Any:
-        found = combined_interval(answers, over - ratios[:, None] * under, level, ends=held.ends(ratios))
+        found = combined_interval(answers, over - ratios[:, None] * under, level, ends=_ends(held, ratios))
         methods.add(found.method)
         return (found.low <= 0) & (found.high >= 0)
 
@@ -177,50 +175,19 @@ def ratio(answers: RawAnswers, over: Floats, under: Floats, level: float) -> Com
     return CombinedAnswer(value, ends[0], ends[1], level, "; ".join(sorted(methods)))
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """What people can answer to the two parts of a ratio: all different pairs, if values can be listed."""
+def _limits(held: HeldPairs | None) -> tuple[float, float]:
+    """The least and the largest ratio of two sums over people."""
+    if held is None or (held.over < 0).any() or (held.under < 0).any():
+        return -math.inf, math.inf
+    return 0.0, 1.0 if (held.over <= held.under).all() else math.inf
 
-    over: Floats | None
-    under: Floats | None
-    listed: bool = True
 
-    @classmethod
-    def of(cls, workload: Any, over: Floats, under: Floats) -> _Held:
-        if isinstance(workload, RecordTables):
-            return cls._of_tables(workload, over, under)
-        if isinstance(workload, Sets):
-            # Every option alone is a set, and all others are sums of these: enough for limits, but not for ends.
-            return cls(over, under, listed=False)
-        if isinstance(workload, Body) or workload.n_values > _MOST_HELD:
-            return cls(None, None)
-        # As complex numbers: sorting columns of two is ten times slower.
-        pairs = np.unique(workload.rmatvec(over) + 1j * workload.rmatvec(under))
-        return cls(pairs.real, pairs.imag)
-
-    @classmethod
-    def _of_tables(cls, workload: RecordTables, over: Floats, under: Floats) -> _Held:
-        """The pairs of one table's cells; unknown where several tables are combined."""
-        used = np.flatnonzero((over != 0) | (under != 0))
-        tables = np.unique(np.searchsorted(workload.starts, used, "right") - 1)
-        if len(tables) != 1:
-            return cls(None, None)
-        cells = slice(workload.starts[tables[0]], workload.starts[tables[0] + 1])
-        return cls(over[cells], under[cells])
-
-    def limits(self) -> tuple[float, float]:
-        """The least and the largest ratio of two sums over people."""
-        if self.over is None or self.under is None or (self.over < 0).any() or (self.under < 0).any():
-            return -math.inf, math.inf
-        return 0.0, 1.0 if (self.over <= self.under).all() else math.inf
-
-    def ends(self, ratios: Floats) -> tuple[Floats, Floats] | None:
-        """The least and the largest answer of a person to over - r under, for every r."""
-        if self.over is None or self.under is None or not self.listed:
-            return None
-        found = self.over - ratios[:, None] * self.under
-        return found.min(axis=1), found.max(axis=1)
+def _ends(held: HeldPairs | None, ratios: Floats) -> tuple[Floats, Floats] | None:
+    """The least and the largest answer of a person to over - r under, for every r."""
+    if held is None or not held.complete:
+        return None
+    found = held.over - ratios[:, None] * held.under
+    return found.min(axis=1), found.max(axis=1)
 
 
 def _edge(possible: Any, inside: float, limit: float, side: int, points: int) -> float:

@@ -26,12 +26,11 @@ from sottovoce.estimates.asked import TrackedSurvey
 from sottovoce.estimates.combinations import CombinedAnswer
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.intervals import check_level
-from sottovoce.estimates.series import AnswerOverTime, CurvePoint, PeriodState, PickedAnswer, Series, answer_over_time
+from sottovoce.estimates.series import AnswerOverTime, PickedAnswer, Series
 from sottovoce.estimates.smoothing import SmoothedCurve, smoothed
 from sottovoce.estimates.trend import MIN_PERIODS, Trend, line_through
-from sottovoce.figures.curve import DrawnCurve, DrawnPoint, plot_curve
+from sottovoce.figures.curve import CurvePoint, DrawnCurve, PeriodState, plot_curve
 from sottovoce.mechanisms.base import Floats
-from sottovoce.questions.words import Words
 
 __all__ = ["Curve"]
 
@@ -212,7 +211,7 @@ class Curve:
         if line is not None:
             caption += f"\nline: {line.assumption}"
         drawn = DrawnCurve(
-            tuple(DrawnPoint(*point) for point in series.points),
+            series.points,
             series.answer,
             series.unit,
             self._picked(answer).share,
@@ -232,15 +231,17 @@ class Curve:
 
     def first_answers(self, most: int) -> list[str | None]:
         """What is shown if no answer is named: the only one or the first; of words, those most common at the end."""
-        question = self.tracking.question
-        if isinstance(question, Words):
-            last = max(self.closed or self.estimates)
-            return [*self.estimates[last].labels()[:most]]
         try:
-            answer_over_time(question, None)
+            self._picked(None)
         except SurveyError:
-            return [question.label(index) for index in range(min(most, question.n_answers))]
+            return [*self.followed_names(most)[:most]]
         return [None]
+
+    def followed_names(self, most: int) -> list[str]:
+        """Names of what can be followed, the usual one first; about `most` of them at most."""
+        last = max(self.closed or self.estimates, default=None)
+        found: list[str] = self.tracking.question.followed_names(None if last is None else self.estimates[last], most)
+        return found
 
     def _repr_html_(self) -> str:
         caption = html.escape(repr(self).strip("<>"))
@@ -265,7 +266,8 @@ class Curve:
         return "closed" if number in self.estimates else "empty"
 
     def _picked(self, answer: AnswerOverTime) -> PickedAnswer:
-        return answer_over_time(self.tracking.question, answer)
+        picked: PickedAnswer = self.tracking.question.followed(answer)
+        return picked
 
     def _known(self, picked: PickedAnswer) -> tuple[Floats, list[CombinedAnswer], Floats]:
         """Numbers, estimates and variances of closed periods with reports."""

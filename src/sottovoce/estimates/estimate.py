@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,31 +18,22 @@ from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.estimates.asked import AskedSurvey
-from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers, Weights, combined, ratio, weights_of
 from sottovoce.estimates.influence import Influence, influence
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
-from sottovoce.estimates.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
-from sottovoce.estimates.numbers import (
-    HistogramBin,
-    number_histogram,
-    number_mean,
-    number_quantile,
-    number_standard_deviation,
-)
-from sottovoce.estimates.tables import ShareTable, share_table
 from sottovoce.figures.bars import plot_answers
 from sottovoce.figures.html_table import answers_html
 from sottovoce.mechanisms.base import Counts
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.bounds import Bound
 
-__all__ = ["Answer", "Estimate", "SparseDistribution"]
+__all__ = ["Answer", "Estimate", "NotEstimatedError", "SearchProgress", "SparseDistribution"]
 
 Floats = NDArray[np.float64]
 
 _ROWS_IN_HTML = 20
-_MOST_LISTED = 2**22
-"""Values up to which the shares of a population are listed."""
+
+SearchProgress = Callable[[int, int], object]
+"""Is called with the steps done and of how many."""
 
 
 class SparseDistribution(NamedTuple):
@@ -68,9 +59,13 @@ class Answer(NamedTuple):
     high: float
 
 
+class NotEstimatedError(SurveyError, AttributeError):
+    """An estimate of another kind of question has what was asked for, and this one has not."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """The estimated answers of a survey.
+    """The estimated answers of a survey; a question names the class that adds what its own estimates can tell.
 
     Attributes
     ----------
@@ -102,6 +97,35 @@ class Estimate:
     bound: Bound
     distribution: SparseDistribution | None = None
     counts: Counts | None = None
+
+    describes: ClassVar[str] = "any question"
+    """What it is an estimate of, for messages."""
+
+    @classmethod
+    def from_counts(
+        cls,
+        survey: AskedSurvey,
+        counts: Any,
+        n_reports: int,
+        *,
+        rule: Any = None,
+        progress: SearchProgress | None = None,
+    ) -> Self:
+        """Raw and projected answers from the counts of an aggregate, or from counts in shards.
+
+        `rule` and `progress` are for answers that are searched for.
+        """
+        for name, given in (("rule", rule), ("progress", progress)):
+            if given is not None:
+                raise SurveyError(f"{name} is for surveys of words: leave it out").at(name)
+        reading, domain = survey.design.read(counts, n_reports), survey.question.domain
+        projected = reading.projected
+        # Tables are projected without a distribution behind them.
+        known = domain is not None and len(projected.support) > 0
+        behind = SparseDistribution(domain, projected.support, projected.weights) if known else None
+        whole = counts if isinstance(counts, np.ndarray) else None
+        found = reading.raw, projected.values, projected.gap, survey.bound(n_reports)
+        return cls(survey, n_reports, *found, behind, whole)
 
     def __post_init__(self) -> None:
         self.raw.flags.writeable = False
@@ -165,129 +189,6 @@ class Estimate:
         """Cached: a table, its summary and its picture use the same."""
         return {}
 
-    # --- combinations of raw answers ----------------------------------------------------------
-
-    def combine(self, weights: Mapping[Any, float], level: float = 0.95) -> CombinedAnswer:
-        """A weighted sum of raw answers, with its interval: `estimate.combine({"tea": 1, "coffee": -1})`.
-
-        Examples
-        --------
-        >>> import sottovoce as sv
-        >>> survey = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=1.0)
-        >>> estimate = survey.estimate(survey.simulate(["tea"] * 6000 + ["coffee"] * 4000, seed=1))
-        >>> print(estimate.combine({"tea": 1, "coffee": -1}))
-        0.2062, 95 % from 0.1503 to 0.2619
-        """
-        if not isinstance(weights, Mapping):
-            raise SurveyError("weights must map labels to numbers, such as {'a': 1, 'b': -1}").at("weights")
-        return combined(self._combinable, weights_of(self.survey, weights), level)
-
-    def sum(self, labels: Iterable[Any], level: float = 0.95) -> CombinedAnswer:
-        """The sum of several raw answers, with its interval: `estimate.sum(["30-39", "40-49"])`."""
-        return combined(self._combinable, weights_of(self.survey, labels, "labels"), level)
-
-    def difference(self, first: Any, second: Any, level: float = 0.95) -> CombinedAnswer:
-        """One raw answer less another, with its interval; `combine` takes several."""
-        if any(isinstance(one, (list, set, Mapping)) for one in (first, second)):
-            raise SurveyError("first and second must be one label each; use combine for sums of several").at("first")
-        return combined(self._combinable, weights_of(self.survey, [first]) - weights_of(self.survey, [second]), level)
-
-    def ratio(self, over: Weights, under: Weights, level: float = 0.95) -> CombinedAnswer:
-        """The ratio of two sums, or weighted sums, of raw answers, with its interval (Fieller's, certified).
-
-        Where the denominator may be zero its ends are infinite, and `method` says so.
-        """
-        sums = weights_of(self.survey, over, "over"), weights_of(self.survey, under, "under")
-        return ratio(self._combinable, *sums, level)
-
-    def table(self, *names: str) -> ShareTable:
-        """The table of these attributes, of which parts can be summed and compared; see `ShareTable`."""
-        return share_table(self._combinable, names)
-
-    # --- a number -----------------------------------------------------------------------------
-
-    def mean(self, field: str | None = None, level: float = 0.95) -> CombinedAnswer:
-        """The mean of a number, in its unit, with its interval; of numbers clipped to the survey's ends.
-
-        Of records, `field` names the number; `table` gives its mean within categories.
-        """
-        if field is not None:
-            return self.table(field).mean(field, level=level)
-        return number_mean(self._combinable, level)
-
-    def standard_deviation(self, level: float = 0.95) -> CombinedAnswer:
-        """The standard deviation of a number, with its interval; needs wants="spread" or "distribution"."""
-        return number_standard_deviation(self._combinable, level)
-
-    def quantile(self, q: float, level: float = 0.95) -> CombinedAnswer:
-        """The number that a share q of people is at or below, with its interval; needs wants="distribution".
-
-        Examples
-        --------
-        >>> import sottovoce as sv
-        >>> survey = sv.Survey.number(0, 600, epsilon=2.0, unit="minutes", wants="distribution")
-        >>> estimate = survey.estimate(survey.simulate(range(600), seed=1))
-        >>> median = estimate.quantile(0.5)
-        >>> median.low < 300 < median.high
-        True
-        """
-        return number_quantile(self._combinable, self.values, self.interval(level), q, level)
-
-    def histogram(self, level: float = 0.95) -> list[HistogramBin]:
-        """The share of people in every bin of a number, each with its interval; needs wants="distribution"."""
-        return number_histogram(self._combinable, level)
-
-    @property
-    def _combinable(self) -> RawAnswers:
-        return RawAnswers(self.survey, self.n_reports, self.raw, self.counts, self._population, self.values)
-
-    @property
-    def _population(self) -> Any:
-        """What the projected answers say of the population: its shares if they can be listed, else its answers."""
-        behind = self.distribution
-        if behind is None or behind.domain.size > _MOST_LISTED:
-            return Population(answers=self.values)
-        shares = np.zeros(behind.domain.size)
-        shares[behind.support] = behind.weights
-        return shares / shares.sum()
-
-    def likeliest(
-        self,
-        tolerance: float = DEFAULT_TOLERANCE,
-        max_steps: int | None = None,
-        progress: Callable[[int, float], object] | None = None,
-    ) -> Likeliest:
-        """The distribution under which the reports are most probable, by expectation maximisation.
-
-        Beside `raw` and `values`, never instead of them: it is biased and has no intervals. Where it is nearer to the
-        truth than the projection, and where not, is measured on the page "The likeliest distribution".
-
-        Parameters
-        ----------
-        tolerance
-            The search ends when no distribution's log-likelihood is larger by more than this.
-        max_steps
-            Or after this many steps; by default as many as take about a minute for the largest domains.
-        progress
-            Called with the number of steps and the present gap, every second step.
-
-        Raises
-        ------
-        MechanismError
-            If the aggregate does not count every possible report, as for `subset_selection`, unary and vector
-            mechanisms.
-
-        Examples
-        --------
-        >>> import sottovoce as sv
-        >>> survey = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=1.0, mechanism="hadamard")
-        >>> estimate = survey.estimate(survey.simulate(["tea"] * 900 + ["coffee"] * 100, seed=1))
-        >>> found = estimate.likeliest()
-        >>> found.converged, round(float(found.values.sum()), 6)
-        (True, 1.0)
-        """
-        return likeliest(self.survey.design, self.counts, self.n_reports, tolerance, max_steps, progress)
-
     def influence(self, hostile: int | float = 0.01) -> Influence:
         """How far malicious devices can have moved the answers, given their number or their fraction of the reports.
 
@@ -326,16 +227,17 @@ class Estimate:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that a copy's arrays are read-only too.
-        return Estimate, (
-            self.survey,
-            self.n_reports,
-            self.raw,
-            self.values,
-            self.gap,
-            self.bound,
-            self.distribution,
-            self.counts,
-        )
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))
+
+    def __getattr__(self, name: str) -> Any:
+        """Say of which questions the estimates have what this one lacks; called for missing attributes alone."""
+        if not name.startswith("_"):
+            having = [kind.describes for kind in _kinds(Estimate) if name in vars(kind)]
+            if having:
+                raise NotEstimatedError(
+                    f"an estimate of {self.survey.kind} has no {name}; estimates of {' and of '.join(having)} have it"
+                ).at("kind")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def label(self, index: int) -> str:
         """The label of an answer."""
@@ -407,3 +309,10 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         return answers_html(self.top(_ROWS_IN_HTML), repr(self).strip("<>"), len(self), self.survey.question.unit)
+
+
+def _kinds(kind: type[Estimate]) -> Iterator[type[Estimate]]:
+    """Every class of estimates below this one."""
+    for one in kind.__subclasses__():
+        yield one
+        yield from _kinds(one)

@@ -7,32 +7,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, Final, NamedTuple, Protocol, final
 
 import numpy as np
 
 from sottovoce.core.errors import CapacityError, SurveyError
 from sottovoce.core.limits import check_number
+from sottovoce.domain.number import NumberGrid
 from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers, combined_interval
 from sottovoce.estimates.intervals import Interval, check_level
+from sottovoce.estimates.listed import ListedEstimate
 from sottovoce.mechanisms.base import Floats
-from sottovoce.questions.number import Number
-from sottovoce.questions.records import Records
 
-__all__ = [
-    "HistogramBin",
-    "mean_weights",
-    "number_histogram",
-    "number_mean",
-    "number_quantile",
-    "number_standard_deviation",
-]
+__all__ = ["HistogramBin", "NumberEstimate"]
 
 _CENTRES: Final = 4
 """Centres, over the root of the number of reports, about which distances are bounded; fixed before any report."""
 
 _MOST_BINS: Final = 2**12
 """Bins up to which all shares are computed together."""
+
+
+class NumberQuestion(Protocol):
+    """The question for a number, as far as its estimates need it."""
+
+    @property
+    def grid(self) -> NumberGrid: ...
+
+    @property
+    def wants(self) -> str: ...
+
+    @property
+    def ends(self) -> Floats: ...
 
 
 class HistogramBin(NamedTuple):
@@ -43,7 +50,52 @@ class HistogramBin(NamedTuple):
     share: CombinedAnswer
 
 
-def number_mean(answers: RawAnswers, level: float) -> CombinedAnswer:
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class NumberEstimate(ListedEstimate):
+    """An estimate of a number: its mean and, as far as it was asked for, its spread and its distribution.
+
+    All are of numbers clipped to the survey's ends.
+    """
+
+    describes: ClassVar[str] = "a number"
+
+    def mean(self, field: None = None, level: float = 0.95) -> CombinedAnswer:
+        """The mean of a number, in its unit, with its interval; of numbers clipped to the survey's ends."""
+        if field is not None:
+            raise SurveyError("field names a number of records; this survey asks for one number: leave it out").at(
+                "field"
+            )
+        return _mean(self._combinable, level)
+
+    def mean_weights(self) -> Floats:
+        """The weights of the raw answers whose sum is the mean, up to a constant."""
+        return _Linear.of(self._combinable, lambda x: x).weights
+
+    def standard_deviation(self, level: float = 0.95) -> CombinedAnswer:
+        """The standard deviation of a number, with its interval; needs wants="spread" or "distribution"."""
+        return _standard_deviation(self._combinable, level)
+
+    def quantile(self, q: float, level: float = 0.95) -> CombinedAnswer:
+        """The number that a share q of people is at or below, with its interval; needs wants="distribution".
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> survey = sv.Survey.number(0, 600, epsilon=2.0, unit="minutes", wants="distribution")
+        >>> estimate = survey.estimate(survey.simulate(range(600), seed=1))
+        >>> median = estimate.quantile(0.5)
+        >>> median.low < 300 < median.high
+        True
+        """
+        return _quantile(self._combinable, self.values, self.interval(level), q, level)
+
+    def histogram(self, level: float = 0.95) -> list[HistogramBin]:
+        """The share of people in every bin of a number, each with its interval; needs wants="distribution"."""
+        return _histogram(self._combinable, level)
+
+
+def _mean(answers: RawAnswers, level: float) -> CombinedAnswer:
     """The mean; from a distribution by the middles of the bins, from which numbers are at most half a bin away."""
     check_level(level)
     question = _number(answers)
@@ -56,12 +108,7 @@ def number_mean(answers: RawAnswers, level: float) -> CombinedAnswer:
     return CombinedAnswer(value, low, high, level, method + _clipping(question))
 
 
-def mean_weights(answers: RawAnswers) -> Floats:
-    """The weights of the raw answers whose sum is the mean, up to a constant."""
-    return _Linear.of(answers, lambda x: x).weights
-
-
-def number_standard_deviation(answers: RawAnswers, level: float) -> CombinedAnswer:
+def _standard_deviation(answers: RawAnswers, level: float) -> CombinedAnswer:
     """The standard deviation, from the mean square distance to a centre near the mean.
 
     The mean is in its interval with half of the miss allowed. Of equally spaced centres, whose number depends on that
@@ -100,7 +147,7 @@ def number_standard_deviation(answers: RawAnswers, level: float) -> CombinedAnsw
     return CombinedAnswer(value, max(0.0, least), min(most, grid.half), level, method)
 
 
-def number_quantile(answers: RawAnswers, values: Floats, interval: Interval, q: float, level: float) -> CombinedAnswer:
+def _quantile(answers: RawAnswers, values: Floats, interval: Interval, q: float, level: float) -> CombinedAnswer:
     """The number that a share q of people is at or below.
 
     `values` are the projected answers, `interval` those of each raw answer at this level. The bin of the true quantile
@@ -123,7 +170,7 @@ def number_quantile(answers: RawAnswers, values: Floats, interval: Interval, q: 
     return CombinedAnswer(value, float(ends[bins[0]]), float(ends[bins[-1] + 1]), level, method)
 
 
-def number_histogram(answers: RawAnswers, level: float) -> list[HistogramBin]:
+def _histogram(answers: RawAnswers, level: float) -> list[HistogramBin]:
     """The share of every bin, each with an interval at this level."""
     check_level(level)
     question = _distribution(answers, "a histogram")
@@ -185,27 +232,21 @@ def _bin_of(values: Floats, share: float) -> int:
     return min(int(np.searchsorted(values, share)), len(values) - 1)
 
 
-def _bin_error(question: Number) -> float:
+def _bin_error(question: NumberQuestion) -> float:
     """Half a bin of a distribution; 0 for moments, whose intervals contain what their grid does."""
     return question.grid.half / question.grid.points if question.wants == "distribution" else 0.0
 
 
-def _clipping(question: Number) -> str:
+def _clipping(question: NumberQuestion) -> str:
     return f"; of numbers clipped to {question.grid.range_text}"
 
 
-def _number(answers: RawAnswers) -> Number:
-    question = answers.survey.question
-    if isinstance(question, Records):
-        raise SurveyError("a survey of records describes its numbers by name, for example mean('minutes')")
-    if not isinstance(question, Number):
-        raise SurveyError(
-            f"a survey of {question.kind} has no number to describe; ask for one with Survey.number(low, high, ...)"
-        ).at("kind")
+def _number(answers: RawAnswers) -> NumberQuestion:
+    question: NumberQuestion = answers.survey.question
     return question
 
 
-def _distribution(answers: RawAnswers, what: str) -> Number:
+def _distribution(answers: RawAnswers, what: str) -> NumberQuestion:
     question = _number(answers)
     if question.wants != "distribution":
         raise SurveyError(f'a survey with wants="{question.wants}" has no {what}; ask with wants="distribution"').at(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Final, NamedTuple, final
+from typing import Any, ClassVar, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +13,13 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SottovoceError, SurveyError
 from sottovoce.core.extras import full_install, import_pandas
 from sottovoce.core.words import plural
-from sottovoce.domain import Domain, ProductDomain
-from sottovoce.domain.number import NumberGrid
+from sottovoce.domain import Domain
 from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers, combined, combined_interval, ratio
 from sottovoce.estimates.intervals import Interval, check_level
+from sottovoce.estimates.listed import ListedEstimate
 from sottovoce.mechanisms.base import Floats
-from sottovoce.workloads import Identity, Marginals, Stack, Workload
-from sottovoce.workloads.record_tables import RecordTables
 
-__all__ = ["Independence", "ShareTable", "share_table"]
-
-Attributes = tuple[tuple[str, Domain], ...]
-"""Names and domains."""
+__all__ = ["Independence", "ShareTable", "TableEstimate"]
 
 Selected = Any
 """One value of an attribute, or several in a list or range."""
@@ -135,9 +129,8 @@ class ShareTable:
 
         `table.mean("minutes", given={"country": "DE"})` is a ratio of two answers, with its interval.
         """
-        workload, place = self.answers.survey.design.workload, self._place(name)
-        grid = dict(workload.fields)[name] if isinstance(workload, RecordTables) else None
-        if not isinstance(grid, NumberGrid):
+        place, grid = self._place(name), self.answers.survey.design.workload.number_field(name)
+        if grid is None:
             raise SurveyError(f"{name} is not a number of this survey, so it has no mean").at("name")
         whole = {} if given is None else self._numbers(_checked(given, "given"), "given")
         if place in whole:
@@ -266,65 +259,42 @@ class ShareTable:
         return np.asarray(covariance + np.triu(covariance, 1).T)
 
 
-def share_table(answers: RawAnswers, names: tuple[str, ...]) -> ShareTable:
-    """The table of these attributes, from an estimate that asked for it, or for a table with more attributes."""
-    workload = answers.survey.design.workload
-    parts = [(workload, 0, 1.0)] if not isinstance(workload, Stack) else _parts(workload)
-    if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
-        raise SurveyError("name the attributes of the table, each once, for example table('country', 'plan')").at(
-            "names"
-        )
-    smallest: tuple[Attributes, NDArray[np.int64], float] | None = None
-    for part, start, weight in parts:
-        found = _cells(part, names)
-        if found is not None and (smallest is None or found[1].shape[-1] < smallest[1].shape[-1]):
-            smallest = found[0], found[1] + start, 1 / weight
-    if smallest is None and isinstance(workload, RecordTables):
-        for name in names:
-            workload.place(name)
-    if smallest is None:
-        raise SurveyError(
-            f"this survey did not ask for a table of {', '.join(map(repr, names))}: it needs records with tables of "
-            f"{len(names)} or more, or workload 'marginals' with such a k, or the distribution over all attributes"
-        ).at("names")
-    attributes, cells, scale = smallest
-    inner = dict(attributes)
-    return ShareTable(answers, names, tuple(inner[name] for name in names), cells, scale)
-
-
 def _checked(selected: object, field: str) -> Mapping[str, Selected]:
     if not isinstance(selected, Mapping):
         raise SurveyError(f"{field} must map attributes to values, such as {{'plan': 'pro'}}").at(field)
     return selected
 
 
-def _parts(stack: Stack) -> list[tuple[Workload, int, float]]:
-    starts = np.cumsum([0, *(part.n_queries for part in stack.parts)]).tolist()
-    return list(zip(stack.parts, starts, stack.weights, strict=False))
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class TableEstimate(ListedEstimate):
+    """An estimate from which tables of attributes follow."""
 
+    describes: ClassVar[str] = "tables of attributes"
 
-def _cells(workload: Any, names: tuple[str, ...]) -> tuple[Attributes, NDArray[np.int64]] | None:
-    """The answers that add up to every cell; None if the workload does not have the table."""
-    if isinstance(workload, RecordTables):
-        if not set(names) <= set(workload.names) or len(names) > workload.order:
-            return None
-        answers = workload.table(np.arange(workload.n_queries), *names).astype(np.int64)
-        return workload.cells.attributes, answers[..., None]
-    if not isinstance(workload, (Marginals, Identity)) or not isinstance(workload.domain, ProductDomain):
-        return None
-    known = [name for name, _ in workload.domain.attributes]
-    if not set(names) <= set(known):
-        return None
-    if isinstance(workload, Identity):
-        order = [*names, *(name for name in known if name not in names)]
-        numbers = np.arange(workload.n_values).reshape([inner.size for _, inner in workload.domain.attributes])
-        numbers = numbers.transpose([known.index(name) for name in order])
-    elif len(names) > workload.k:
-        return None
-    else:
-        sizes = {name: inner.size for name, inner in workload.domain.attributes}
-        spare = sorted((name for name in known if name not in names), key=lambda name: sizes[name])
-        order = [*names, *spare[: workload.k - len(names)]]
-        numbers = workload.table(np.arange(workload.n_queries, dtype=np.float64), *order).astype(np.int64)
-    shape = numbers.shape[: len(names)]
-    return workload.domain.attributes, numbers.reshape(*shape, math.prod(numbers.shape[len(names) :]))
+    def table(self, *names: str) -> ShareTable:
+        """The table of these attributes, of which parts can be summed and compared; see `ShareTable`."""
+        if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+            raise SurveyError("name the attributes of the table, each once, for example table('country', 'plan')").at(
+                "names"
+            )
+        found = self.survey.design.workload.table_cells(names)
+        if found is None:
+            raise SurveyError(
+                f"this survey did not ask for a table of {', '.join(map(repr, names))}: it needs records with tables "
+                f"of {len(names)} or more, or workload 'marginals' with such a k, or the distribution over all "
+                "attributes"
+            ).at("names")
+        inner = dict(found.attributes)
+        return ShareTable(self._combinable, names, tuple(inner[name] for name in names), found.cells, found.scale)
+
+    def mean(self, field: str | None = None, level: float = 0.95) -> CombinedAnswer:
+        """The mean of a number of records, in its unit, with its interval; `table` gives its mean within categories.
+
+        Of numbers clipped to the survey's ends.
+        """
+        if field is None:
+            raise SurveyError("a survey of records describes its numbers by name, for example mean('minutes')").at(
+                "field"
+            )
+        return self.table(field).mean(field, level=level)

@@ -6,25 +6,39 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from textwrap import wrap
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, Literal, NamedTuple, final
 
 import numpy as np
 
 from sottovoce.figures.style import SMALL, STYLE, colours_on, finish_axes, legend_below, new_figure, require_matplotlib
 
-__all__ = ["DrawnCurve", "DrawnPoint", "plot_curve"]
+__all__ = ["CurvePoint", "DrawnCurve", "PeriodState", "plot_curve"]
 
 _WIDTH: Final = 105
 """Characters of a line of the caption."""
 
 
-class DrawnPoint(NamedTuple):
-    """One period: its interval and its part of the band; None where there is nothing to draw."""
+PeriodState = Literal["closed", "open", "empty"]
+"""Closed; still being answered; or without a report."""
+
+
+class CurvePoint(NamedTuple):
+    """One answer in one period.
+
+    Attributes
+    ----------
+    value
+        The raw, unbiased estimate, which may be an impossible number; None without reports.
+    low, high
+        Its own interval.
+    band_low, band_high
+        The band, which holds for all closed periods together; None for a period that is not closed.
+    """
 
     period: int
     label: str
     starts: datetime
-    state: str
+    state: PeriodState
     n_reports: int
     value: float | None
     low: float | None
@@ -32,13 +46,17 @@ class DrawnPoint(NamedTuple):
     band_low: float | None
     band_high: float | None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; the start as an ISO date."""
+        return self._asdict() | {"starts": self.starts.date().isoformat()}
+
 
 @final
 @dataclass(frozen=True)
 class DrawnCurve:
     """What is drawn."""
 
-    points: tuple[DrawnPoint, ...]
+    points: tuple[CurvePoint, ...]
     answer: str
     unit: str
     percent: bool

@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.core.errors import SimulationError, SurveyError, ValueOutsideDomainError
+from sottovoce.core.errors import SimulationError, SottovoceError, SurveyError, ValueOutsideDomainError
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain
 from sottovoce.domain.trials import NumberedTrials, Trials
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.listed import ListedEstimate
+from sottovoce.estimates.series import AnswerOverTime, PickedAnswer, picked_answer, picked_function
+from sottovoce.estimates.tables import TableEstimate
 from sottovoce.questions.invented import InventedPeople
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.questions.people import People, check_histogram
@@ -198,14 +202,46 @@ class Question(abc.ABC):
             "" if values is None else f" over {plural(values, 'value')}"
         )
 
+    # --- estimates, and what of them can be followed over time ----------------------------------
+
+    @property
+    def estimate_class(self) -> type[Estimate]:
+        """The class of its estimates."""
+        return TableEstimate if self.workload.has_tables else ListedEstimate
+
+    @final
+    def followed(self, answer: AnswerOverTime = None) -> PickedAnswer:
+        """The answer that is followed over the periods of a tracking survey.
+
+        Raises `SurveyError` if it is none of the question's, or if none is named and there are several.
+        """
+        return picked_function(answer, self.unit) if callable(answer) else self._followed(answer)
+
+    def _followed(self, answer: str | int | None) -> PickedAnswer:
+        """The answer of that name or number, or the only one."""
+        if answer is None and self.n_answers > 1:
+            raise SurveyError(
+                f"answer must name one of the {self.n_answers:,} answers, for example {self.label(0)!r}; or be a "
+                "function of an estimate and a level"
+            ).at("answer")
+        try:
+            return picked_answer(self, 0 if answer is None else self._find_answer(answer))
+        except SottovoceError as error:
+            raise error.at("answer") from None
+
+    def _find_answer(self, answer: str | int) -> int:
+        """The index of an answer that is named by its label."""
+        return self.find(answer)
+
+    def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
+        """Names of what can be followed, the usual one first; `latest` is the estimate of the last period, if any."""
+        return [self.label(index) for index in range(min(most, self.n_answers))]
+
+    # --- pictures -------------------------------------------------------------------------------
+
     def panels(self, n_answers: int) -> list[Panel]:
         """How an estimate of so many answers is drawn."""
         return list(self.workload.panels())
-
-    @property
-    def followed_figures(self) -> tuple[str, ...]:
-        """Figures besides the answers that can be followed over time, the usual one first."""
-        return ()
 
     def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
         """What an estimate says of numbers besides its answers: means, deviations and quantiles."""

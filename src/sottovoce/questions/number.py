@@ -11,11 +11,15 @@ from typing import Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.core.errors import SurveyError
+from sottovoce.core.errors import SottovoceError, SurveyError
 from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain, NumberGrid
 from sottovoce.domain.number import LARGEST_NUMBER, MAX_POINTS
 from sottovoce.domain.trials import NumberedTrials
+from sottovoce.estimates.combinations import CombinedAnswer
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.numbers import NumberEstimate
+from sottovoce.estimates.series import PickedAnswer, picked_answer
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented import NumberPeople
 from sottovoce.questions.parameter import Parameter
@@ -33,12 +37,13 @@ POINTS: Final = {"mean": 65, "distribution": 64, "spread": 32}
 
 _STRATEGIES: Final = {"mean": ("minimax",), "distribution": Queries.strategies, "spread": ("optimized",)}
 
-_FOLLOWED: Final = {
-    "mean": ("mean",),
-    "spread": ("mean", "standard deviation"),
-    "distribution": ("mean", "standard deviation", "median"),
+_MEAN, _DEVIATION, _MEDIAN = "mean", "standard deviation", "median"
+_FOLLOWED: Final[dict[str, Callable[[Any, float], CombinedAnswer]]] = {
+    _MEAN: lambda estimate, level: estimate.mean(level=level),
+    _DEVIATION: lambda estimate, level: estimate.standard_deviation(level),
+    _MEDIAN: lambda estimate, level: estimate.quantile(0.5, level),
 }
-"""What can be followed over time, by aim."""
+"""What can be followed over time besides the answers, in the order of what it takes to know it."""
 
 _QUANTILES: Final = {"lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
 
@@ -204,16 +209,36 @@ class Number(Question):
     def values_text(self) -> str:
         return f"a number from {self.grid.low:g} to {self.grid.high:g}; others are clipped"
 
+    @property
+    def estimate_class(self) -> type[NumberEstimate]:
+        return NumberEstimate
+
+    def _followed(self, answer: str | int | None) -> PickedAnswer:
+        """The mean, the standard deviation or the median; or one of the answers."""
+        name = _MEAN if answer is None else answer
+        if name not in _FOLLOWED:
+            try:
+                return picked_answer(self, self.find(name))
+            except SottovoceError:
+                raise SurveyError(
+                    f"answer must be {', '.join(map(repr, _FOLLOWED))} or an answer's label; or a function of an "
+                    "estimate and a level"
+                ).at("answer") from None
+        ends = (0.0, self.grid.half) if name == _DEVIATION else (self.grid.low, self.grid.high)
+        weights = (lambda estimate: estimate.mean_weights()) if name == _MEAN else None
+        return PickedAnswer(str(name), self.grid.unit, _FOLLOWED[str(name)], weights, ends)
+
+    def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
+        """What follows from the aim, and then the answers."""
+        several = {"mean": 1, "spread": 2, "distribution": 3}[self.wants]
+        return [*_FOLLOWED][:several] + super().followed_names(latest, most)
+
     def panels(self, n_answers: int) -> list[Panel]:
         """A distribution's curve; a mean and a spread have figures instead."""
         if not self.answers_are_shares:
             return []
         title = f"share of people at or below each number{self.grid.unit and f' ({self.grid.unit})'}"
         return [Cdf(title, 0, n_answers, True, list(self.ends[1:].tolist()))]
-
-    @property
-    def followed_figures(self) -> tuple[str, ...]:
-        return _FOLLOWED[self.wants]
 
     def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
         found = [number_figure("mean", self.grid, estimate.mean(level=level))]

@@ -108,5 +108,9 @@ class Shares(Question):
     def find(self, name: object) -> int:
         return self.domain.index(name)
 
+    def _find_answer(self, answer: str | int) -> int:
+        # A person's value may be a number or a record; its label is a text.
+        return self.workload.find(answer) if isinstance(answer, str) else self.find(answer)
+
     def label(self, index: int) -> str:
         return self.domain.label(index)

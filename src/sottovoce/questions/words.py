@@ -16,6 +16,10 @@ from sottovoce.core.words import plural
 from sottovoce.domain.words.code import CASES
 from sottovoce.domain.words.codes import ALPHABETS, LONGEST, WordCode, code_from_statement, word_code
 from sottovoce.domain.words.trials import WordTrials
+from sottovoce.estimates.combinations import CombinedAnswer
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.series import PickedAnswer
+from sottovoce.estimates.words.estimate import WordEstimate
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented_words import WordPeople
 from sottovoce.questions.parameter import Parameter
@@ -23,10 +27,7 @@ from sottovoce.questions.people import People
 from sottovoce.workloads.pictures import Bars, Panel
 from sottovoce.workloads.words import OneWord
 
-__all__ = ["OTHER", "Words"]
-
-OTHER = "other"
-"""What a value that is no word of the survey is counted as."""
+__all__ = ["Words"]
 
 
 @final
@@ -145,6 +146,29 @@ class Words(Question):
     @property
     def allowed(self) -> str:
         return self.code.allowed
+
+    @property
+    def estimate_class(self) -> type[WordEstimate]:
+        return WordEstimate
+
+    def _followed(self, answer: str | int | None) -> PickedAnswer:
+        """The share of one word, which is named by itself."""
+        value = self.parse(answer) if isinstance(answer, str) else answer
+        if value is None or not self.admits(value):
+            raise SurveyError(
+                f"answer must be a word of this survey, such as one that an estimate of a period found; allowed: "
+                f"{self.allowed}"
+            ).at("answer")
+
+        def one(estimate: Estimate, level: float) -> CombinedAnswer:
+            found = estimate.of(value, level)
+            return CombinedAnswer(found.raw, found.low, found.high, level, estimate.interval(level).method)
+
+        return PickedAnswer(self.shown(value), "", one, None, (0.0, 1.0), share=True)
+
+    def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
+        """The words that are most common at the end."""
+        return [] if latest is None else latest.labels()[:most]
 
     def panels(self, n_answers: int) -> list[Panel]:
         return [Bars("share of people with each word", 0, n_answers, shares=True)]

@@ -17,13 +17,11 @@ from sottovoce.core.errors import NoReportsError, SimulationError, SurveyError
 from sottovoce.core.progress import steps
 from sottovoce.domain import Domain
 from sottovoce.estimates.curve import Curve
-from sottovoce.estimates.estimate import Estimate, SparseDistribution
-from sottovoce.estimates.words.estimate import SearchProgress, estimate_words
+from sottovoce.estimates.estimate import Estimate, SearchProgress
 from sottovoce.estimates.words.search import SearchRule
 from sottovoce.questions.base import Question
 from sottovoce.questions.people import People
 from sottovoce.questions.shares import Shares
-from sottovoce.questions.words import Words
 from sottovoce.randomness import os_source
 from sottovoce.strategies.setting import AUTO
 from sottovoce.surveys.aggregate import Aggregate, Reports
@@ -199,19 +197,7 @@ class Survey(Constructors):
         """`estimate` from counts; there must be at least one report."""
         if n_reports == 0:
             raise NoReportsError("the aggregate has no reports: collect some first")
-        if isinstance(self.question, Words):
-            return estimate_words(self, counts, n_reports, rule, progress)
-        if rule is not None or progress is not None:
-            name = "progress" if rule is None else "rule"
-            raise SurveyError(f"{name} is for surveys of words: leave it out").at(name)
-        reading = self.design.read(counts, n_reports)
-        projected = reading.projected
-        domain = self.question.domain
-        # Tables are projected without a distribution behind them.
-        known = domain is not None and len(projected.support) > 0
-        behind = SparseDistribution(domain, projected.support, projected.weights) if known and domain else None
-        answers, whole = reading.raw, counts if isinstance(counts, np.ndarray) else None
-        return Estimate(self, n_reports, answers, projected.values, projected.gap, self.bound(n_reports), behind, whole)
+        return self.question.estimate_class.from_counts(self, counts, n_reports, rule=rule, progress=progress)
 
     # --- simulation -------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from sottovoce.core.errors import CapacityError, SurveyError, ValueOutsideDomain
 from sottovoce.core.limits import MAX_CELLS, check_integer
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.workloads.pictures import Bars, Panel
+from sottovoce.workloads.tabulated import MOST_HELD, HeldPairs, Tabulated
 
 __all__ = [
     "MAX_ENTRIES",
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 
-class Body(abc.ABC):
+class Body(Tabulated, abc.ABC):
     """The possible answers of one person, of which the mean over people is asked: a ball, or all sets of a few items.
 
     It has the part of `Workload` that strategies and questions use, and no columns: `n_values` is None.
@@ -69,6 +70,10 @@ class Body(abc.ABC):
         """How the answers are drawn."""
         yield Bars("mean of each coordinate", 0, self.n_queries, shares=False)
 
+    def held_pairs(self, over: Floats, under: Floats) -> HeldPairs | None:
+        """What people can answer to two combinations of the queries; None if it is not known."""
+        return None
+
     @abc.abstractmethod
     def columns(self, values: ArrayLike) -> Floats:
         """The answers of many people, one row each, from their values as questions give them."""
@@ -90,7 +95,7 @@ MAX_ENTRIES: Final = 2**26
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Workload(abc.ABC):
+class Workload(Tabulated, abc.ABC):
     """A query matrix A with `n_queries` rows over the values of `domain`, as an operator.
 
     Row i asks for the mean over people of ``A[i, value]``. Classes are abstract or final: a family
@@ -194,6 +199,15 @@ class Workload(abc.ABC):
     def diameter(self) -> float:
         """The largest distance between two sets of answers: twice the radius, or less if the family knows better."""
         return 2 * self.radius
+
+    @final
+    def held_pairs(self, over: Floats, under: Floats) -> HeldPairs | None:
+        """What people can answer to two combinations of the queries; None if there are too many values to list."""
+        if self.n_values > MOST_HELD:
+            return None
+        # As complex numbers: sorting columns of two is ten times slower.
+        pairs = np.unique(self.rmatvec(over) + 1j * self.rmatvec(under))
+        return HeldPairs(pairs.real, pairs.imag)
 
     @final
     def column(self, index: int) -> Floats:

@@ -15,6 +15,7 @@ from sottovoce.domain import Domain, ProductDomain
 from sottovoce.workloads.base import Floats, Indices, Workload
 from sottovoce.workloads.naming import find_label, find_record, record_name
 from sottovoce.workloads.pictures import Bars, Panel, table_panels
+from sottovoce.workloads.tabulated import TableCells
 
 __all__ = ["Identity"]
 
@@ -97,6 +98,20 @@ class Identity(Workload):
         for place, (_, inner) in enumerate(self.domain.attributes):
             query = query * inner.size + record[place]
         return query
+
+    @property
+    def has_tables(self) -> bool:
+        return isinstance(self.domain, ProductDomain)
+
+    def table_cells(self, names: tuple[str, ...]) -> TableCells | None:
+        attributes = self.domain.attributes if isinstance(self.domain, ProductDomain) else ()
+        known = [name for name, _ in attributes]
+        if not set(names) <= set(known):
+            return None
+        order = [*names, *(name for name in known if name not in names)]
+        numbers = np.arange(self.n_values).reshape([inner.size for _, inner in attributes])
+        numbers = numbers.transpose([known.index(name) for name in order])
+        return TableCells(attributes, numbers.reshape(*numbers.shape[: len(names)], -1))
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
         """Bars; of two attributes also a heat map, if its cells can be told apart."""

@@ -18,6 +18,7 @@ from sottovoce.domain import Domain, ProductDomain
 from sottovoce.workloads.base import Floats, Indices, Workload, check_integer_parameter, check_vector
 from sottovoce.workloads.naming import find_record, record_name
 from sottovoce.workloads.pictures import Panel, table_panels
+from sottovoce.workloads.tabulated import TableCells
 
 __all__ = ["Marginals"]
 
@@ -168,6 +169,19 @@ class Marginals(Workload):
         stored = vector[self._starts[number] : self._starts[number + 1]]
         axes = [sorted(places).index(place) for place in places]
         return stored.reshape([self._sizes[place] for place in sorted(places)]).transpose(axes).copy()
+
+    @property
+    def has_tables(self) -> bool:
+        return True
+
+    def table_cells(self, names: tuple[str, ...]) -> TableCells | None:
+        sizes = {name: inner.size for name, inner in self.domain.attributes}
+        if not set(names) <= set(sizes) or len(names) > self.k:
+            return None
+        spare = sorted((name for name in sizes if name not in names), key=lambda name: sizes[name])
+        order = [*names, *spare[: self.k - len(names)]]
+        numbers = self.table(np.arange(self.n_queries, dtype=np.float64), *order).astype(np.int64)
+        return TableCells(self.domain.attributes, numbers.reshape(*numbers.shape[: len(names)], -1))
 
     @cached_property
     def _numbers(self) -> dict[tuple[int, ...], int]:

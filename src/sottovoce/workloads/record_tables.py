@@ -21,6 +21,7 @@ from sottovoce.domain.number import STEPS, NumberGrid
 from sottovoce.workloads.base import MAX_ENTRIES, Body, Floats, Indices
 from sottovoce.workloads.naming import find_record, record_name
 from sottovoce.workloads.pictures import Panel, table_panels
+from sottovoce.workloads.tabulated import HeldPairs, TableCells
 
 __all__ = ["Field", "RecordTables", "checked_fields"]
 
@@ -158,6 +159,31 @@ class RecordTables(Body):
         number = self.numbers[tuple(inside)]
         cells = np.asarray(answers)[self.starts[number] : self.starts[number + 1]].reshape(self.shape(tuple(inside)))
         return cells.transpose([inside.index(place) for place in places]).copy()
+
+    @property
+    def has_tables(self) -> bool:
+        return True
+
+    def table_cells(self, names: tuple[str, ...]) -> TableCells | None:
+        for name in names:
+            self.place(name)
+        if len(names) > self.order:
+            return None
+        numbers = self.table(np.arange(self.n_queries), *names).astype(np.int64)
+        return TableCells(self.cells.attributes, numbers[..., None])
+
+    def number_field(self, name: str) -> NumberGrid | None:
+        field = dict(self.fields)[name]
+        return field if isinstance(field, NumberGrid) else None
+
+    def held_pairs(self, over: Floats, under: Floats) -> HeldPairs | None:
+        """The pairs of one table's cells; None where several tables are combined."""
+        used = np.flatnonzero((over != 0) | (under != 0))
+        tables = np.unique(np.searchsorted(self.starts, used, "right") - 1)
+        if len(tables) != 1:
+            return None
+        cells = slice(self.starts[tables[0]], self.starts[tables[0] + 1])
+        return HeldPairs(over[cells], under[cells])
 
     def place(self, name: object) -> int:
         """The place of an attribute."""

@@ -15,6 +15,7 @@ from sottovoce.core.limits import MAX_DIMENSION, check_integer
 from sottovoce.domain import Domain, LabelDomain, RangeDomain
 from sottovoce.workloads.base import Body, Floats
 from sottovoce.workloads.pictures import Bars, Panel
+from sottovoce.workloads.tabulated import HeldPairs
 
 __all__ = ["Sets"]
 
@@ -52,6 +53,10 @@ class Sets(Body):
                 f"there are {self.domain.size:,} options; a person can choose among at most {MAX_DIMENSION:,}"
             ).at("options")
         object.__setattr__(self, "most", check_integer("most", self.most, 1, self.domain.size))
+
+    def held_pairs(self, over: Floats, under: Floats) -> HeldPairs:
+        """Of every option alone, which is a set; all others are sums of these."""
+        return HeldPairs(over, under, complete=False)
 
     @property
     def n_queries(self) -> int:

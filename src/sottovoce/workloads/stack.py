@@ -29,6 +29,7 @@ from sottovoce.workloads.pictures import Panel
 from sottovoce.workloads.ranges import Prefix, Ranges
 from sottovoce.workloads.sparse import Sparse
 from sottovoce.workloads.table import Dense, Features, check_norm
+from sottovoce.workloads.tabulated import TableCells
 
 __all__ = ["FAMILIES", "Stack", "workload_from_statement"]
 
@@ -196,6 +197,19 @@ class Stack(Workload):
             found = [(number, part._find(name)) for number, part in enumerate(self.parts)]
         rows = [self._starts[number] + query for number, query in found if query >= 0]
         return rows[0] if len(rows) == 1 else -1
+
+    @property
+    def has_tables(self) -> bool:
+        return any(part.has_tables for part in self.parts)
+
+    def table_cells(self, names: tuple[str, ...]) -> TableCells | None:
+        """The table of the part in which the fewest answers add up to a cell."""
+        found = [
+            TableCells(cells.attributes, cells.cells + start, cells.scale / weight)
+            for part, start, weight in zip(self.parts, self._starts, self.weights, strict=False)
+            if (cells := part.table_cells(names)) is not None
+        ]
+        return min(found, key=lambda one: one.cells.shape[-1], default=None)
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
         for part, weight in zip(self.parts, self.weights, strict=True):

@@ -16,7 +16,6 @@ from sottovoce.collector.store.records import RoundStanding, SurveyRecord
 from sottovoce.core.errors import NoReportsError, SottovoceError
 from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate
-from sottovoce.estimates.series import answer_over_time
 from sottovoce.protocol.base import Level, SurveyId
 from sottovoce.protocol.curves import CurveBody, DifferenceBody
 from sottovoce.service.http.request import Request
@@ -76,7 +75,7 @@ async def get_curve(
         curve = _curve(service, record, tracking, standing, words)
         service.estimating.check_stop()
         with _as_refusals():
-            return version, [msgspec.json.encode(_body(curve, tracking, answer, level, smooth=smooth))]
+            return version, [msgspec.json.encode(_body(curve, answer, level, smooth=smooth))]
 
     made = await rendered_from(service, service.estimating, record, version, name, make)
     return response_of(request, made)
@@ -174,29 +173,13 @@ def _held_bytes(tracking: Tracking, standing: list[RoundStanding]) -> int:
     return size
 
 
-def _body(curve: Curve, tracking: Tracking, answer: str | None, level: float, *, smooth: bool) -> dict[str, Any]:
-    labels = _labels(curve, tracking)
-    followed = answer if answer is not None else _first(curve, tracking)
+def _body(curve: Curve, answer: str | None, level: float, *, smooth: bool) -> dict[str, Any]:
+    labels = curve.followed_names(_MOST_LABELS)
+    followed = answer if answer is not None else next(iter(labels), None)
     body = curve.to_dict(followed, level, smooth)
     if body["trend"] is not None:
         body["trend"]["statement"] = str(curve.trend(followed, level))
     return {**body, "answers": labels}
-
-
-def _first(curve: Curve, tracking: Tracking) -> str | None:
-    """What is followed where nothing is named: what was found, the first figure, or the first answer."""
-    question = tracking.question
-    if question.is_searched:
-        return next(iter(curve.first_answers(1)), None)
-    return None if question.followed_figures else question.label(0)
-
-
-def _labels(curve: Curve, tracking: Tracking) -> list[str]:
-    question = tracking.question
-    if question.is_searched:
-        return [name for name in curve.first_answers(_MOST_LABELS) if name is not None]
-    listed = [question.label(index) for index in range(min(question.n_answers, _MOST_LABELS))]
-    return [*question.followed_figures, *listed]
 
 
 def _difference(
@@ -211,10 +194,10 @@ def _difference(
     level: float,
 ) -> DifferenceBody:
     curve = _curve(service, record, tracking, standing, words)
-    followed = answer if answer is not None else _first(curve, tracking)
+    followed = answer if answer is not None else next(iter(curve.followed_names(1)), None)
     with _as_refusals():
         found = curve.difference(later, earlier, followed, level)
-        picked = answer_over_time(tracking.question, followed)
+        picked = tracking.question.followed(followed)
     ends = found.value, found.low, found.high
     return DifferenceBody(later, earlier, picked.name, picked.unit, picked.share, *ends, level, found.method)
 

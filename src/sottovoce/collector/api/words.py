@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from sottovoce.collector.api.reading import answerable_survey, searched
 from sottovoce.collector.api.service import Service
-from sottovoce.estimates.words.estimate import WordsEstimate
+from sottovoce.estimates.words.estimate import WordEstimate
 from sottovoce.protocol.base import Level, SurveyId
 from sottovoce.protocol.estimates import AnswerRow, Word, WordsAnswer, WordsAsked
 from sottovoce.questions.base import Question
@@ -56,7 +56,7 @@ async def _shares(service: Service, survey_id: str, texts: list[str], level: flo
         raise Refusal(409, "survey_not_of_words", message)
     values = _values(survey.question, texts, field)
     estimate = await searched(service, record, survey)
-    return await service.compute(_answer, cast(WordsEstimate, estimate), values, level)
+    return await service.compute(_answer, cast(WordEstimate, estimate), values, level)
 
 
 def _values(question: Question, texts: list[str], field: str) -> list[object]:
@@ -71,7 +71,7 @@ def _values(question: Question, texts: list[str], field: str) -> list[object]:
     return values
 
 
-def _answer(estimate: WordsEstimate, values: list[object], level: float) -> WordsAnswer:
+def _answer(estimate: WordEstimate, values: list[object], level: float) -> WordsAnswer:
     rows = [AnswerRow(*one) for one in estimate.of_many(values, level)]
     return WordsAnswer(estimate.survey.id, estimate.n_reports, level, rows)
 

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from sottovoce.core.extras import import_pandas
 from sottovoce.core.words import plural
 
-__all__ = ["WordAnswer", "WordAnswers"]
+__all__ = ["OTHER", "WordAnswer", "WordAnswers"]
+
+OTHER = "other"
+"""What a value that is no word of the survey is counted as."""
 
 
 class WordAnswer(NamedTuple):

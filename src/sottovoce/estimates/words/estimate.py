@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain.words.codes import WordCode
 from sottovoce.estimates.asked import AskedSurvey
-from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.estimate import Estimate, SearchProgress
 from sottovoce.estimates.influence import Influence
 from sottovoce.estimates.intervals import Interval, check_level
-from sottovoce.estimates.words.answers import WordAnswer, WordAnswers
+from sottovoce.estimates.words.answers import OTHER, WordAnswer, WordAnswers
 from sottovoce.estimates.words.influence import intrusions, word_influence
 from sottovoce.estimates.words.intervals import chosen_words, raw_share, selected_interval
 from sottovoce.estimates.words.search import Found, SearchRule, WordSearch, search_words
@@ -30,21 +30,17 @@ from sottovoce.figures.html_table import answers_html
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.projections.checks import Projected
 from sottovoce.projections.simplex import project_capped
-from sottovoce.questions.words import OTHER, Words
 
-__all__ = ["SearchProgress", "WordsEstimate", "estimate_words"]
+__all__ = ["WordEstimate"]
 
 Floats = NDArray[np.float64]
-SearchProgress = Callable[[int, int], object]
-"""Is called with the steps done and of how many."""
 
 _ROWS_IN_HTML = 20
-_NOT_COMBINED = "words are not listed, so their answers cannot be combined; use estimate.of or of_many"
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class WordsEstimate(Estimate):
+class WordEstimate(Estimate):
     """The words found, the most common first, as answers; and `of` and `of_many` for any others.
 
     Attributes
@@ -66,6 +62,39 @@ class WordsEstimate(Estimate):
 
     search: WordSearch | None = None
 
+    describes: ClassVar[str] = "words"
+
+    @classmethod
+    def from_counts(
+        cls,
+        survey: AskedSurvey,
+        counts: Any,
+        n_reports: int,
+        *,
+        rule: SearchRule | None = None,
+        progress: SearchProgress | None = None,
+    ) -> Self:
+        """Find the common words in the counts of a survey.
+
+        Values are the raw shares projected on those that are at least 0 and add up to at most 1.
+        """
+        if rule is not None and not isinstance(rule, SearchRule):
+            raise SurveyError("rule must be a SearchRule, or None").at("rule")
+        if progress is not None and not callable(progress):
+            raise SurveyError("progress must be a function of the steps done and of how many, or None").at("progress")
+        mechanism: HashedPrefixes = survey.mechanism  # type: ignore[assignment]
+        tallies = survey.design.read(counts, n_reports)
+        with steps("searching for words") as shown:
+
+            def show(done: int, of: int) -> None:
+                shown.say(f"searching for words: {100 * done // max(1, of)} %")
+
+            search = search_words(tallies, survey.question.code, rule, progress or show)
+        raw = raw_share(mechanism, [one.supporting for one in search.found], [one.trials for one in search.found])
+        projected = project_capped(raw, 1) if len(raw) else Projected(raw.copy(), 0.0)
+        found = projected.values, projected.gap, survey.bound(n_reports)
+        return cls(survey, n_reports, raw, *found, None, tallies.counts.ravel(), search)
+
     # --- the words found -----------------------------------------------------------------------
 
     @property
@@ -76,11 +105,13 @@ class WordsEstimate(Estimate):
 
     @property
     def _mechanism(self) -> HashedPrefixes:
-        return _mechanism_of(self.survey)
+        mechanism: HashedPrefixes = self.survey.mechanism  # type: ignore[assignment]
+        return mechanism
 
     @property
     def _code(self) -> WordCode:
-        return _code_of(self.survey)
+        code: WordCode = self.survey.question.code
+        return code
 
     @property
     def found(self) -> tuple[Found, ...]:
@@ -200,16 +231,6 @@ class WordsEstimate(Estimate):
         """How far malicious devices can move the share of a listed word, and how many bring a word onto the list."""
         return word_influence(self._mechanism, self._code, self._search, self.n_reports, hostile)
 
-    # --- what other estimates have, and words have not ---------------------------------------------
-
-    @property
-    def _combinable(self) -> NoReturn:
-        raise SurveyError(_NOT_COMBINED)
-
-    def likeliest(self, *_: Any, **__: Any) -> NoReturn:
-        """Not for words."""
-        raise SurveyError("words are not listed, so no distribution over them is the likeliest; use estimate.top")
-
     # --- other forms -------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
@@ -261,51 +282,6 @@ class WordsEstimate(Estimate):
     def _repr_html_(self) -> str:
         return answers_html([_doubted(one) for one in self.top(_ROWS_IN_HTML)], repr(self).strip("<>"), len(self))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Through the constructor, so that a copy's arrays are read-only too.
-        fields = (self.survey, self.n_reports, self.raw, self.values, self.gap, self.bound, None, self.counts)
-        return WordsEstimate, (*fields, self.search)
-
 
 def _doubted(one: WordAnswer) -> tuple[str, float, float, float, float]:
     return (one.label if one.certain else f"{one.label} (?)", *one[1:5])
-
-
-def _mechanism_of(survey: AskedSurvey) -> HashedPrefixes:
-    mechanism = survey.mechanism
-    assert isinstance(mechanism, HashedPrefixes)
-    return mechanism
-
-
-def _code_of(survey: AskedSurvey) -> WordCode:
-    question = survey.question
-    assert isinstance(question, Words)
-    return question.code
-
-
-def estimate_words(
-    survey: AskedSurvey,
-    counts: Any,
-    n_reports: int,
-    rule: SearchRule | None = None,
-    progress: SearchProgress | None = None,
-) -> WordsEstimate:
-    """Find the common words in the counts of a survey.
-
-    Values are the raw shares projected on those that are at least 0 and add up to at most 1.
-    """
-    if rule is not None and not isinstance(rule, SearchRule):
-        raise SurveyError("rule must be a SearchRule, or None").at("rule")
-    if progress is not None and not callable(progress):
-        raise SurveyError("progress must be a function of the steps done and of how many, or None").at("progress")
-    mechanism, tallies = _mechanism_of(survey), survey.design.read(counts, n_reports)
-    with steps("searching for words") as shown:
-
-        def show(done: int, of: int) -> None:
-            shown.say(f"searching for words: {100 * done // max(1, of)} %")
-
-        search = search_words(tallies, _code_of(survey), rule, progress or show)
-    raw = raw_share(mechanism, [one.supporting for one in search.found], [one.trials for one in search.found])
-    projected = project_capped(raw, 1) if len(raw) else Projected(raw.copy(), 0.0)
-    found = projected.values, projected.gap, survey.bound(n_reports)
-    return WordsEstimate(survey, n_reports, raw, *found, None, tallies.counts.ravel(), search)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from sottovoce.estimates.words.estimate import WordsEstimate
+from sottovoce.estimates.words.estimate import WordEstimate
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, mean_and_error, seeds_of
 from sottovoce.questions.invented_words import WordPeople
 from sottovoce.surveys.aggregate import Aggregate
@@ -69,7 +69,7 @@ class MeasuredWords:
     report_bits: int
     report_bytes: int
     seconds: float
-    estimate: WordsEstimate = field(repr=False)
+    estimate: WordEstimate = field(repr=False)
     people: WordPeople = field(repr=False)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _counted(
     return total
 
 
-def _compared(estimate: WordsEstimate, people: WordPeople) -> SearchedOnce:
+def _compared(estimate: WordEstimate, people: WordPeople) -> SearchedOnce:
     labels, certain, shares = estimate.labels(), estimate.certain, people.shares
     false = np.array([label not in shares for label in labels], dtype=bool)
     common = people.labels

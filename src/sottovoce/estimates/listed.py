@@ -1,0 +1,114 @@
+"""Estimates of listed answers: sums, differences and ratios of them, and the likeliest distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sottovoce.core.errors import SurveyError
+from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers, Weights, combined, ratio, weights_of
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
+from sottovoce.strategies.laws.variance import Population
+
+__all__ = ["ListedEstimate"]
+
+_MOST_LISTED = 2**22
+"""Values up to which the shares of a population are listed."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ListedEstimate(Estimate):
+    """An estimate whose answers are listed by the survey, so that they can be combined.
+
+    Combinations are of raw answers, which are unbiased, and have intervals of their own.
+    """
+
+    describes: ClassVar[str] = "listed answers"
+
+    def combine(self, weights: Mapping[Any, float], level: float = 0.95) -> CombinedAnswer:
+        """A weighted sum of raw answers, with its interval: `estimate.combine({"tea": 1, "coffee": -1})`.
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> survey = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=1.0)
+        >>> estimate = survey.estimate(survey.simulate(["tea"] * 6000 + ["coffee"] * 4000, seed=1))
+        >>> print(estimate.combine({"tea": 1, "coffee": -1}))
+        0.2062, 95 % from 0.1503 to 0.2619
+        """
+        if not isinstance(weights, Mapping):
+            raise SurveyError("weights must map labels to numbers, such as {'a': 1, 'b': -1}").at("weights")
+        return combined(self._combinable, weights_of(self.survey, weights), level)
+
+    def sum(self, labels: Iterable[Any], level: float = 0.95) -> CombinedAnswer:
+        """The sum of several raw answers, with its interval: `estimate.sum(["30-39", "40-49"])`."""
+        return combined(self._combinable, weights_of(self.survey, labels, "labels"), level)
+
+    def difference(self, first: Any, second: Any, level: float = 0.95) -> CombinedAnswer:
+        """One raw answer less another, with its interval; `combine` takes several."""
+        if any(isinstance(one, (list, set, Mapping)) for one in (first, second)):
+            raise SurveyError("first and second must be one label each; use combine for sums of several").at("first")
+        return combined(self._combinable, weights_of(self.survey, [first]) - weights_of(self.survey, [second]), level)
+
+    def ratio(self, over: Weights, under: Weights, level: float = 0.95) -> CombinedAnswer:
+        """The ratio of two sums, or weighted sums, of raw answers, with its interval (Fieller's, certified).
+
+        Where the denominator may be zero its ends are infinite, and `method` says so.
+        """
+        sums = weights_of(self.survey, over, "over"), weights_of(self.survey, under, "under")
+        return ratio(self._combinable, *sums, level)
+
+    @property
+    def _combinable(self) -> RawAnswers:
+        return RawAnswers(self.survey, self.n_reports, self.raw, self.counts, self._population, self.values)
+
+    @property
+    def _population(self) -> Any:
+        """What the projected answers say of the population: its shares if they can be listed, else its answers."""
+        behind = self.distribution
+        if behind is None or behind.domain.size > _MOST_LISTED:
+            return Population(answers=self.values)
+        shares = np.zeros(behind.domain.size)
+        shares[behind.support] = behind.weights
+        return shares / shares.sum()
+
+    def likeliest(
+        self,
+        tolerance: float = DEFAULT_TOLERANCE,
+        max_steps: int | None = None,
+        progress: Callable[[int, float], object] | None = None,
+    ) -> Likeliest:
+        """The distribution under which the reports are most probable, by expectation maximisation.
+
+        Beside `raw` and `values`, never instead of them: it is biased and has no intervals. Where it is nearer to the
+        truth than the projection, and where not, is measured on the page "The likeliest distribution".
+
+        Parameters
+        ----------
+        tolerance
+            The search ends when no distribution's log-likelihood is larger by more than this.
+        max_steps
+            Or after this many steps; by default as many as take about a minute for the largest domains.
+        progress
+            Called with the number of steps and the present gap, every second step.
+
+        Raises
+        ------
+        MechanismError
+            If the aggregate does not count every possible report, as for `subset_selection`, unary and vector
+            mechanisms.
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> survey = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=1.0, mechanism="hadamard")
+        >>> estimate = survey.estimate(survey.simulate(["tea"] * 900 + ["coffee"] * 100, seed=1))
+        >>> found = estimate.likeliest()
+        >>> found.converged, round(float(found.values.sum()), 6)
+        (True, 1.0)
+        """
+        return likeliest(self.survey.design, self.counts, self.n_reports, tolerance, max_steps, progress)
