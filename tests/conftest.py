@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -63,8 +64,18 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, all else in its order; within a file nothing moves."""
+    """The longest files first, all else in its order; within a file nothing moves.
+
+    Of a slow test with many cases the first one is not slow, so that `make test` runs one of everything.
+    """
+    kept: set[tuple[Path, str]] = set()
+    for item in items:
+        function = (item.path, getattr(item, "originalname", ""))
+        if hasattr(item, "callspec") and function not in kept:
+            kept.add(function)
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get("/".join(item.path.parts[-2:]), len(rank)))
 
