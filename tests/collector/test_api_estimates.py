@@ -12,11 +12,11 @@ import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import rendered
-from sottovoce.collector.intake.survey_cache import LruCache
 from sottovoce.collector.store.base import Store
 from sottovoce.estimates.influence import influence
 from sottovoce.formats.aggregate_bytes import from_bytes
 from sottovoce.formats.wire import REPORT_ID_BYTES, batch_rows
+from sottovoce.service.http.slow_work import LruCache
 from sottovoce.surveys.survey import Survey
 
 PLACE = f"/v1/surveys/{DRINKS.id}"

@@ -15,7 +15,7 @@ from sottovoce.core.scopes import SCOPES, TOKEN_ID
 from sottovoce.core.text import one_line
 from sottovoce.device.http import Http
 from sottovoce.protocol.access import TokenCreated, TokenEntry
-from sottovoce.protocol.surveys import SurveyEntry
+from sottovoce.protocol.surveys import ListedSurvey
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import Stated, is_digest
 from sottovoce.surveys.survey import Survey, Tracking
@@ -29,14 +29,14 @@ _PREFIX: Final = re.compile(r"[0-9a-f]{4,63}")
 _SHOWN: Final = 8
 
 
-def find_survey(name: str, surveys: Callable[[], Iterable[SurveyEntry]]) -> str:
+def find_survey(name: str, surveys: Callable[[], Iterable[ListedSurvey]]) -> str:
     """The id of the only survey with this id, title, or beginning of an id (4 digits or more).
 
     The list is fetched only if needed. It is unsigned: the survey must be verified.
 
     Examples
     --------
-    >>> listed = [SurveyEntry("3f" * 32, "Colours", "distribution", 1.0, 0.0, "open")]
+    >>> listed = [ListedSurvey("3f" * 32, "Colours", "distribution", 1.0, "open")]
     >>> find_survey("Colours", lambda: listed) == find_survey("3f3f", lambda: listed) == "3f" * 32
     True
 
@@ -87,7 +87,7 @@ class Collector:
 
     # --- surveys ----------------------------------------------------------------------------
 
-    def surveys(self) -> list[SurveyEntry]:
+    def surveys(self) -> list[ListedSurvey]:
         """All surveys that are open or sealed, oldest first; rounds are listed under their panel."""
         return self._connection.surveys()
 

@@ -13,7 +13,7 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.signing import PUBLIC_KEY_BYTES, fingerprint, from_base64url
 from sottovoce.device.fetch import CollectorClient
 from sottovoce.device.http import BAD_ANSWER, Http, Patience
-from sottovoce.protocol.surveys import SurveyEntry
+from sottovoce.protocol.surveys import ListedSurvey
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 from sottovoce.transparency.evidence import check_log_proof
@@ -82,7 +82,7 @@ class Connection:
         sent = read(self.http.get("/v1/key"), dict[str, str])
         return check_key(sent.get("key", ""), self._pin)
 
-    def surveys(self) -> list[SurveyEntry]:
+    def surveys(self) -> list[ListedSurvey]:
         """All surveys that are open or sealed, oldest first."""
         if self._pin is not None:
             _ = self.key  # the list is unsigned; at least it comes from the right collector

@@ -96,7 +96,7 @@ def _list(arguments: argparse.Namespace) -> int:
         table.add_column("delta", justify="right")
     table.add_column("state")
     for one in listed:
-        private = [f"{one.epsilon:g}", *([f"{one.delta:g}"] if with_delta else [])]
+        private = [f"{one.epsilon:g}", *(["?" if one.delta is None else f"{one.delta:g}"] if with_delta else [])]
         table.add_row(shown(one.id[:12]), shown(one.title), shown(one.kind), *private, one.state)
     out.print(table)
     return 0

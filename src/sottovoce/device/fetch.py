@@ -27,7 +27,7 @@ from sottovoce.device.effort import ANALYST, Effort
 from sottovoce.device.foreign import check_foreign_allowed
 from sottovoce.device.http import BAD_ANSWER, LONGEST_ANSWER, Patience, check_confirmed
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
-from sottovoce.protocol.surveys import Envelope, SurveyEntry, Surveys, TimeAnswer
+from sottovoce.protocol.surveys import Envelope, ListedSurvey, ListedSurveys, TimeAnswer
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
 from sottovoce.surveys.survey import Survey, Tracking
@@ -122,13 +122,13 @@ class CollectorClient:
         """Close idle connections."""
         self._http.close()
 
-    def surveys(self) -> list[SurveyEntry]:
+    def surveys(self) -> list[ListedSurvey]:
         """The collector's list of surveys, unverified; of a long one up to a million."""
-        told = self._get("/v1/surveys", Surveys)
+        told = self._get("/v1/surveys", ListedSurveys)
         found = {listed.id: listed for listed in told.surveys}
         for page in range(2, min(told.pages, _MOST_PAGES) + 1):
             try:
-                found |= {listed.id: listed for listed in self._get(f"/v1/surveys?page={page}", Surveys).surveys}
+                found |= {listed.id: listed for listed in self._get(f"/v1/surveys?page={page}", ListedSurveys).surveys}
             except ServiceError as error:
                 if error.code != NO_SUCH_PAGE:
                     raise

@@ -25,6 +25,8 @@ __all__ = [
     "Embedding",
     "Envelope",
     "KeyAnswer",
+    "ListedSurvey",
+    "ListedSurveys",
     "PeriodAhead",
     "PeriodList",
     "PeriodStatus",
@@ -220,6 +222,25 @@ class Surveys(ResponseStruct):
     surveys: list[SurveyEntry]
     page: Annotated[int, Meta(ge=1)]
     pages: Annotated[int, Meta(ge=1)]
+
+
+class ListedSurvey(msgspec.Struct, frozen=True):
+    """An entry of the list as its readers take it: unsigned, it only serves to find an id."""
+
+    id: str
+    title: str
+    kind: str
+    epsilon: float
+    state: str
+    delta: Delta | None = None
+    """None if the collector does not send it, as earlier versions do not."""
+
+
+class ListedSurveys(msgspec.Struct, frozen=True):
+    """A page of the list as its readers take it; collectors of earlier versions send one page and do not say so."""
+
+    surveys: list[ListedSurvey]
+    pages: int = 1
 
 
 class Envelope(ResponseStruct):

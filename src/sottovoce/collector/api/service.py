@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, final
 
 from sottovoce.collector.api.admission import check_token, no_token, presented_token, require
 from sottovoce.collector.intake.checking import Intake
-from sottovoce.collector.intake.survey_cache import LruCache, SurveyCache
+from sottovoce.collector.intake.survey_cache import SurveyCache
 from sottovoce.collector.metrics import Metrics, TimedStore
 from sottovoce.collector.pages.files import load_files
 from sottovoce.collector.reading.streams import Streams
@@ -30,7 +30,7 @@ from sottovoce.protocol.drafts import Planned
 from sottovoce.protocol.surveys import CentralGuarantee, Envelope
 from sottovoce.service.http.application import Elsewhere
 from sottovoce.service.http.request import Deadlines, Request
-from sottovoce.service.http.slow_work import SlowWork
+from sottovoce.service.http.slow_work import LruCache, SlowWork
 from sottovoce.service.refusal import Refusal
 from sottovoce.service.running.throttle import Throttle
 from sottovoce.service.running.watch import Watch

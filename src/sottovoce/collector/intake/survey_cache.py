@@ -3,80 +3,26 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from typing import Any, Final, Generic, NamedTuple, TypeVar, final
+from typing import Any, Final, NamedTuple, TypeVar, final
 
 from sottovoce.collector.intake.report_checker import ReportChecker
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.surveys.published import PublishedSurvey, SurveySource, survey_of
+from sottovoce.service.http.slow_work import LruCache
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["CachedSurvey", "LruCache", "SurveyCache"]
+__all__ = ["CachedSurvey", "SurveyCache"]
 
-K = TypeVar("K")
-P = TypeVar("P")
 
 _MOST_SURVEYS: Final = 256
 """One that is not here costs a look into the store and the reading of its statement."""
 
 _MOST_RESULTS: Final = 96
+
 _RESULT_BYTES: Final = 2**28
 """Room for an estimate of a million answers as bytes in two forms."""
 
-
-@final
-class LruCache(Generic[K, P]):
-    """The results used last, up to a number and a total size; safe to use from several threads.
-
-    Examples
-    --------
-    >>> cache: LruCache[str, str] = LruCache(most=3, room=10)
-    >>> for name, size in (("a", 4), ("b", 4), ("c", 4), ("d", 11)):
-    ...     _ = cache.put(name, name.upper(), size)
-    >>> [cache.get(name) for name in "abcd"]
-    [None, 'B', 'C', None]
-    """
-
-    def __init__(self, most: int, room: int = 0):
-        self._most = most
-        self._room = room
-        self._found: OrderedDict[K, tuple[P, int]] = OrderedDict()
-        self._size = 0
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __contains__(self, name: K) -> bool:
-        return name in self._found
-
-    def get(self, name: K) -> P | None:
-        """The result of that name, if it is here."""
-        with self._lock:
-            if name not in self._found:
-                return None
-            self._found.move_to_end(name)
-            return self._found[name][0]
-
-    def put(self, name: K, result: P, size: int = 0) -> P:
-        """Store a result in place of an earlier one of that name, unless it is larger than all the room.
-
-        Those that were not used for longest are dropped for it.
-        """
-        with self._lock:
-            self._size -= self._found.pop(name, (result, 0))[1]
-            if size <= self._room:
-                self._found[name] = result, size
-                self._size += size
-            while len(self._found) > self._most or self._size > self._room:
-                self._size -= self._found.popitem(last=False)[1][1]
-        return result
-
-    def clear(self) -> None:
-        """Drop all of them."""
-        with self._lock:
-            self._found.clear()
-            self._size = 0
+P = TypeVar("P")
 
 
 class CachedSurvey(NamedTuple):

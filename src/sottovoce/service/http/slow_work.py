@@ -1,4 +1,4 @@
-"""Slow work in a few threads; refused, not queued, where too much is waiting.
+"""Slow work in a few threads, refused, not queued, where too much is waiting; and its results that were used last.
 
 A piece that waits is dropped when the service stops; one that has begun ends where it next looks.
 """
@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar, final
+from typing import Any, Generic, TypeVar, final
 
 from sottovoce.service.refusal import Refusal
 
-__all__ = ["SlowWork"]
+__all__ = ["LruCache", "SlowWork"]
 
+
+K = TypeVar("K")
 P = TypeVar("P")
 
 
@@ -95,3 +98,58 @@ def _stopped() -> Refusal:
 
 def _busy(message: str) -> Refusal:
     return Refusal(503, "busy", message)
+
+
+@final
+class LruCache(Generic[K, P]):
+    """The results used last, up to a number and a total size; safe to use from several threads.
+
+    Examples
+    --------
+    >>> cache: LruCache[str, str] = LruCache(most=3, room=10)
+    >>> for name, size in (("a", 4), ("b", 4), ("c", 4), ("d", 11)):
+    ...     _ = cache.put(name, name.upper(), size)
+    >>> [cache.get(name) for name in "abcd"]
+    [None, 'B', 'C', None]
+    """
+
+    def __init__(self, most: int, room: int = 0):
+        self._most = most
+        self._room = room
+        self._found: OrderedDict[K, tuple[P, int]] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __contains__(self, name: K) -> bool:
+        return name in self._found
+
+    def get(self, name: K) -> P | None:
+        """The result of that name, if it is here."""
+        with self._lock:
+            if name not in self._found:
+                return None
+            self._found.move_to_end(name)
+            return self._found[name][0]
+
+    def put(self, name: K, result: P, size: int = 0) -> P:
+        """Store a result in place of an earlier one of that name, unless it is larger than all the room.
+
+        Those that were not used for longest are dropped for it.
+        """
+        with self._lock:
+            self._size -= self._found.pop(name, (result, 0))[1]
+            if size <= self._room:
+                self._found[name] = result, size
+                self._size += size
+            while len(self._found) > self._most or self._size > self._room:
+                self._size -= self._found.popitem(last=False)[1][1]
+        return result
+
+    def clear(self) -> None:
+        """Drop all of them."""
+        with self._lock:
+            self._found.clear()
+            self._size = 0
