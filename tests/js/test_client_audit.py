@@ -294,15 +294,25 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         lambda: shares(4000, {"name": "projective_geometry", "order": 16, "dimension": 4}, 3.0),
         20.0,
         {
-            "one product": (rule("finite_field"), MULTIPLY, f"(a === 7 && b === 13 ? 1 : {MULTIPLY})"),
-            "its zero": (rule("finite_field"), "Math.sign(a * b) *", ""),
-            "one inverse": (rule("finite_field"), "inverse: (a) => powers[", "inverse: (a) => powers[(a === 11) + "),
+            "one product": (rule("projective_geometry"), MULTIPLY, f"(a === 7 && b === 13 ? 1 : {MULTIPLY})"),
+            "its zero": (rule("projective_geometry"), "Math.sign(a * b) *", ""),
+            "one inverse": (
+                rule("projective_geometry"),
+                "inverse: (a) => powers[",
+                "inverse: (a) => powers[(a === 11) + ",
+            ),
         },
     ),
     "a field of 2^31 - 1": (
         lambda: shares(2**30, {"name": "projective_geometry", "order": 2**31 - 1, "dimension": 2}, 3.0),
         2.0,
-        {"products as doubles": (rule("finite_field"), "Number((BigInt(a) * BigInt(b)) % BigInt(q))", "(a * b) % q")},
+        {
+            "products as doubles": (
+                rule("projective_geometry"),
+                "Number((BigInt(a) * BigInt(b)) % BigInt(q))",
+                "(a * b) % q",
+            )
+        },
     ),
     "blocks": (
         lambda: shares(2**33, {"name": "hadamard_blocks", "blocks": 8}, 2.0),

@@ -13,7 +13,7 @@ import type { Survey } from "./surveys/survey.js";
 import { type Ratio, withinEpsilon } from "./randomness/thresholds.js";
 
 export { decodeIndex, type Law, type LawOf, type Reported, twoChances } from "./mechanisms/laws/law.js";
-export { thresholdFor } from "./mechanisms/laws/probe.js";
+export { thresholdFor } from "./mechanisms/laws/law.js";
 export { ratio } from "./mechanisms/laws/ratios.js";
 export { ONE } from "./randomness/source.js";
 export type { Ratio } from "./randomness/thresholds.js";

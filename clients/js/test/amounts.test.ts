@@ -1,7 +1,7 @@
 /** Sums as people write them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { left, toNumber, total, units } from "../src/device/amounts.js";
+import { left, toNumber, total, units } from "../src/device/ledger.js";
 
 test("decimals add up without rounding", () => {
   assert.equal(total([0.1, 0.1, 0.1]), units(0.3));

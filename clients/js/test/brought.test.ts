@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "../src/core/bytes.js";
-import { canonicalText } from "../src/core/canonical.js";
+import { canonicalText } from "../src/core/json.js";
 import { explain, type LawOf } from "../src/explain.js";
 import { type BroughtMechanisms, Device, type FiniteKind, MechanismError, MemoryStore, readSurvey, type Survey, SurveyError, type Tracking } from "../src/index.js";
 import { LAWS, readMechanism } from "../src/mechanisms/registry.js";

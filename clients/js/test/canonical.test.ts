@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromBase64url, fromHex, toBase64url, toHex } from "../src/core/bytes.js";
-import { canonicalText } from "../src/core/canonical.js";
+import { canonicalText, parseJson } from "../src/core/json.js";
 import { SignatureError, SurveyError } from "../src/core/errors.js";
-import { parseJson } from "../src/core/json.js";
 
 test("keys are sorted by UTF-16 code units, numbers shortest, strings with the fewest escapes", () => {
   // Code units sort U+1F600 (D83D DE00) before U+FB33, code points the other way round.

@@ -4,8 +4,7 @@ import { test } from "node:test";
 import { constants, deflateSync } from "node:zlib";
 import { concat, fromHex, toHex } from "../src/core/bytes.js";
 import { MechanismError } from "../src/core/errors.js";
-import { inflate } from "../src/mechanisms/inflate.js";
-import { readChannel } from "../src/mechanisms/matrix_channel.js";
+import { inflate, readChannel } from "../src/mechanisms/matrix_channel.js";
 import { replay } from "./replay.js";
 import { vectors } from "./vectors.js";
 

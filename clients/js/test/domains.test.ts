@@ -1,7 +1,7 @@
 /** How values are numbered, and what is no value. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonicalText } from "../src/core/canonical.js";
+import { canonicalText } from "../src/core/json.js";
 import { readDomain } from "../src/domain/domain.js";
 import { DomainError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { vectors } from "./vectors.js";

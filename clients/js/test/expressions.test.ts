@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonicalText } from "../src/core/canonical.js";
+import { canonicalText, parseJson } from "../src/core/json.js";
 import { readDomain } from "../src/domain/domain.js";
 import { QueryError, SurveyError } from "../src/core/errors.js";
 import { readQuery } from "../src/expressions/query.js";
 import { readTree } from "../src/expressions/tree.js";
-import { parseJson } from "../src/core/json.js";
 import { fromHexFloat } from "./replay.js";
 import { vectors } from "./vectors.js";
 

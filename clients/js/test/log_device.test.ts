@@ -1,11 +1,10 @@
 /** A device and the log of a collector: what it refuses, what it remembers, what it keeps, and what it tells. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { canonicalText } from "../src/core/canonical.js";
+import { canonicalText, type Json } from "../src/core/json.js";
 import { Device, type DeviceOptions } from "../src/device/device.js";
 import { LedgerError, ServiceError, TransparencyError } from "../src/core/errors.js";
-import type { Json } from "../src/core/json.js";
-import { seatIn } from "../src/device/seating.js";
+import { seatIn } from "../src/device/turns.js";
 import { MemoryStore } from "../src/device/store.js";
 import { DAY } from "../src/surveys/calendar.js";
 import { readCheckpoint } from "../src/transparency/tree_head.js";

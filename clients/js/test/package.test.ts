@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { toBase64url } from "../src/core/bytes.js";
-import { canonicalBytes } from "../src/core/canonical.js";
+import { canonicalBytes } from "../src/core/json.js";
 import { gatewayKey, TestRelay } from "./relay_server.js";
 import { Signer, TestCollector } from "./server.js";
 import { shares } from "./stated.js";

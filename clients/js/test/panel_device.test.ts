@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "../src/core/bytes.js";
-import { canonicalText } from "../src/core/canonical.js";
+import { canonicalText, type Json } from "../src/core/json.js";
 import { Device } from "../src/device/device.js";
 import { BudgetError, MismatchError, SignatureError, SurveyError } from "../src/core/errors.js";
-import type { Json } from "../src/core/json.js";
-import { seatIn } from "../src/device/seating.js";
+import { seatIn } from "../src/device/turns.js";
 import { MemoryStore } from "../src/device/store.js";
 import { collectorOfTests, json, refuse, Signer, TestCollector } from "./server.js";
 import { panel, vector } from "./stated.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromHex, toHex } from "../src/core/bytes.js";
 import { keyOf, philox, ROTATION_SIGNS, words } from "../src/randomness/philox.js";
-import { rotate } from "../src/mechanisms/rotations.js";
+import { rotate } from "../src/mechanisms/codebook.js";
 import { vectors } from "./vectors.js";
 
 const hex = (word: number): string => word.toString(16).padStart(8, "0");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromHex, toHex } from "../src/core/bytes.js";
 import { QueryError, SurveyError, ValueOutsideDomainError } from "../src/core/errors.js";
-import { deriveSeat } from "../src/device/seating.js";
+import { deriveSeat } from "../src/device/turns.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { Survey } from "../src/surveys/survey.js";
 import { fromHexFloat, replay } from "./replay.js";

@@ -1,7 +1,7 @@
 /** Tracking surveys on a device: one period per window, by both clocks, once, and only as its owner wants. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonicalText } from "../src/core/canonical.js";
+import { canonicalText, type Json } from "../src/core/json.js";
 import { Device, type DeviceOptions } from "../src/device/device.js";
 import {
   BudgetError,
@@ -12,9 +12,8 @@ import {
   SurveyError,
   ValueOutsideDomainError,
 } from "../src/core/errors.js";
-import type { Json } from "../src/core/json.js";
 import { recent } from "../src/device/ledger.js";
-import { seatIn } from "../src/device/seating.js";
+import { seatIn } from "../src/device/turns.js";
 import { MemoryStore } from "../src/device/store.js";
 import { DAY, type Period } from "../src/surveys/calendar.js";
 import { readSurvey } from "../src/surveys/read.js";

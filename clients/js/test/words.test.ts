@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { concat, toHex } from "../src/core/bytes.js";
-import { canonicalText } from "../src/core/canonical.js";
+import { canonicalText } from "../src/core/json.js";
 import { Device } from "../src/device/device.js";
 import { ReportError, SurveyError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { explain } from "../src/explain.js";

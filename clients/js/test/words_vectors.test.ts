@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { concat, fromHex, toHex } from "../src/core/bytes.js";
 import { SottovoceError } from "../src/core/errors.js";
 import { explain } from "../src/explain.js";
-import { thresholdFor } from "../src/mechanisms/laws/probe.js";
+import { thresholdFor } from "../src/mechanisms/laws/law.js";
 import type { PrefixMechanism } from "../src/mechanisms/hashed_prefixes.js";
 import type { Words } from "../src/questions/words.js";
 import { readSurvey } from "../src/surveys/read.js";

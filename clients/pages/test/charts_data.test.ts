@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { extent, ordered, told, type BarsSpec } from "../src/charts/bars_data.js";
 import { columnsOf, dashOf, endOf, hueOf, shapeOf, type Line, type LinesSpec } from "../src/charts/lines_data.js";
-import { spread } from "../src/charts/spread.js";
+import { spread } from "../src/charts/lines_options.js";
 import { fromTheTop } from "../src/views/planner/result.js";
 import { promise } from "../src/views/survey/bound.js";
-import { placeOf, written } from "../src/views/survey/figures.js";
+import { placeOf, written } from "../src/views/survey/estimate.js";
 import { drawn, halfWidth, panelsOf, upward, type Choice } from "../src/views/survey/picture.js";
 
 const BARS: BarsSpec = {

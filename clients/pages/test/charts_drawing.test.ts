@@ -1,7 +1,7 @@
 /** Files that charts become hold text as text, and colours whose lightness goes one way. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clearer, mixed, toLab } from "../src/charts/colour.js";
+import { clearer, mixed, toLab } from "../src/charts/palette.js";
 import { escaped, SvgPen } from "../src/charts/pen.js";
 import { captioned, captionOf, fileName } from "../src/charts/svg_export.js";
 

@@ -2,8 +2,8 @@
 import type { Picture, RoundStatus, Status } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conversationOf } from "../src/views/conversation/export.js";
-import { barLength, fillingWords } from "../src/views/conversation/progress.js";
+import { conversationOf } from "../src/views/conversation/conversation.js";
+import { barLength, fillingWords } from "../src/views/conversation/round.js";
 import { overtaken } from "../src/views/conversation/rounds.js";
 
 test("a filling round says what it has, what it needs, and what is usual", () => {

@@ -1,7 +1,7 @@
 /** What chips write into a question, and how a question's symbols are told apart. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeOf, tokens, wanted } from "../src/views/conversation/tokens.js";
+import { placeOf, tokens, wanted } from "../src/views/conversation/query.js";
 import { attributesOf, examples, insertion, literal, named, spread } from "../src/views/conversation/words.js";
 
 const people = attributesOf({

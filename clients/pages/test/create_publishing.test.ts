@@ -2,7 +2,7 @@
 import type { DraftAnswer } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
-import { publish } from "../src/views/create/publishing.js";
+import { publish } from "../src/views/create/draft.js";
 import { Refusal, Unreachable } from "../src/parts/api.js";
 
 const STATED: DraftAnswer = {

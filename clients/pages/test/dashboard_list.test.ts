@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { periodsBegun } from "../src/views/surveys/card.js";
 import { AGAIN, nextOf } from "../src/views/surveys/counting.js";
-import { matching, nameOf, totals } from "../src/views/surveys/entries.js";
+import { allSurveys, matching, nameOf, totals } from "../src/views/surveys/entries.js";
 import { kindName } from "../src/questions/kinds.js";
-import { allSurveys } from "../src/views/surveys/pages.js";
 
 const entry = (id: string, title: string, state: SurveyEntry["state"] = "open", kind = "shares"): SurveyEntry => ({
   id,

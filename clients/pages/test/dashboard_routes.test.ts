@@ -1,7 +1,7 @@
 /** Which view an address shows, and what a token opens. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { routeOf } from "../src/dashboard/routes.js";
+import { routeOf } from "../src/dashboard/header.js";
 import { allows, type Scope } from "../src/parts/session.js";
 import { sentence } from "../src/parts/trouble.js";
 

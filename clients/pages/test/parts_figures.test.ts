@@ -1,9 +1,9 @@
 /** Numbers in words: what is promised as "at most" is rounded up, and no number is written as a machine would. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { atMost, surestOf, times } from "../src/parts/at_most.js";
+import { atMost, surestOf, times } from "../src/parts/promise.js";
 import { counted, figure, setting } from "../src/parts/format.js";
-import { numberOf } from "../src/views/planner/scale.js";
+import { numberOf } from "../src/views/planner/slider.js";
 
 test("what is said to be the most is never less than what it is", () => {
   for (let epsilon = 0.001; epsilon < 16; epsilon *= 1.07) {

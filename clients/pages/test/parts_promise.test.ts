@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSurvey } from "../../js/src/index.js";
 import { vector } from "../../js/test/stated.js";
-import { guaranteeLines, promisedBoth } from "../src/parts/guarantees.js";
-import { likelier, promised } from "../src/parts/promise.js";
+import { guaranteeLines, likelier, promised, promisedBoth } from "../src/parts/promise.js";
 import { troubleOf } from "../src/survey/trouble.js";
 import { statements } from "../src/views/survey/certificate.js";
 

@@ -3,7 +3,7 @@ import type { Planned, PlannedOption } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { measureOf } from "../src/questions/kinds.js";
-import { nearest, numberOf, stops } from "../src/views/planner/scale.js";
+import { nearest, numberOf, stops } from "../src/views/planner/slider.js";
 import { stateOf } from "../src/views/planner/state.js";
 import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames, trackingWords } from "../src/views/planner/words.js";
 import { DECLARED } from "./declared.js";

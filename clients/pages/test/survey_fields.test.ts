@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type RangeDomain, readDomain, type TextDomain } from "../../js/src/domain/domain.js";
-import { numbersFault, textFault, wholeFault } from "../src/survey/fields/faults.js";
+import { numbersFault, numbersIn, textFault, wholeFault, wholeNumber } from "../src/survey/fields/faults.js";
 import { vectorText } from "../src/survey/kinds/vector.js";
 import { narrowed } from "../src/survey/fields/listing.js";
-import { queryText } from "../src/survey/query_text.js";
+import { queryText } from "../src/survey/report_view.js";
 import { sendingOf } from "../src/survey/status_view.js";
-import { numbersIn, wholeNumber } from "../src/survey/fields/typed.js";
 import { labelAt, plain, valueAt } from "../src/survey/fields/values.js";
 
 test("whole numbers as people type them, and nothing else", () => {

@@ -1,7 +1,7 @@
 /** What the survey page says of a relay: who sees what, what that rests on, and where a report is. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { restsOn, sealedWords, whoSees } from "../src/survey/relay_words.js";
+import { restsOn, sealedWords, whoSees } from "../src/survey/words.js";
 import { titleOf } from "../src/survey/status_view.js";
 
 const RELAY = { url: "https://relay.example.org/ldp", least: 10_000, delta: 1e-6 };

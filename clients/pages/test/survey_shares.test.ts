@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { explain } from "../../js/src/explain.js";
 import { readSurvey, type Survey } from "../../js/src/index.js";
 import { range, shares } from "../../js/test/stated.js";
-import { runs } from "../src/survey/picture.js";
+import { runs } from "../src/survey/likelihood.js";
 import { hex } from "../src/survey/bytes_view.js";
 import { viewOf } from "../src/survey/kinds/kind.js";
 import { Measured, sentence, summary } from "../src/survey/shares.js";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Calendar } from "../../js/src/surveys/calendar.js";
-import { calendarFile } from "../src/survey/calendar_file.js";
-import { named } from "../src/parts/period.js";
-import { OtherTurn, onlyIn } from "../src/survey/turn_value.js";
+import { calendarFile } from "../src/survey/turn_view.js";
+import { named } from "../src/parts/format.js";
+import { onlyIn, OtherTurn } from "../src/survey/machine.js";
 import { charge, deadline, turnText, turnTitle } from "../src/survey/turn_words.js";
 
 const calendar = (change: object = {}) =>

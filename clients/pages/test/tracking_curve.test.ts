@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { extent, runs, told } from "../src/charts/curve_data.js";
-import { hatched } from "../src/charts/curve_draw.js";
+import { hatched } from "../src/charts/curve.js";
 import type { CurveBody, CurvePointBody, PeriodList, PeriodStatus } from "../src/parts/api_types.js";
 import { firstOf } from "../src/views/tracking/answers.js";
 import { csvOf, expected, specOf, ticksOf } from "../src/views/tracking/reading.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Picture, WordsFound } from "../src/parts/api_types.js";
-import { specOf } from "../src/views/planner/recall.js";
+import { specOf } from "../src/views/planner/result.js";
 import { listWords, MOST_WORDS, shareWords, wordFacts, wordPanels } from "../src/views/survey/words_told.js";
 
 const devices = (characters: number, devices: number | null) => ({ characters, devices, share: devices === null ? 1 : devices / 1e6 });

@@ -7,7 +7,7 @@ import { equalBytes, fromBase64url, sha256, toHex } from "../core/bytes.js";
 import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError, TransparencyError } from "../core/errors.js";
 import { MAX_ATTACHMENT_BYTES, MAX_SURVEY_BYTES } from "../core/limits.js";
 import type { BroughtMechanisms } from "../mechanisms/base/finite.js";
-import { PATIENCE, type Patience, patiently } from "./patience.js";
+import { PATIENCE, type Patience, patiently } from "./http.js";
 import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "../core/signature.js";
 import type { Panel } from "../surveys/panel.js";
 import { type Asked, readSurvey } from "../surveys/read.js";

@@ -13,13 +13,12 @@ import { type Allowance, checkBudget, dayOf } from "./ledger.js";
 import type { LogCheck } from "./log_check.js";
 import { emptyReceipt, type Receipt, receiptOf } from "./receipt.js";
 import type { RelayPolicy } from "./relay_policy.js";
-import { seatIn } from "./seating.js";
+import { phase, seatIn, type Turn, Turns } from "./turns.js";
 import type { Answer, Joined, Store } from "./store.js";
 import type { Period } from "../surveys/calendar.js";
 import { Panel } from "../surveys/panel.js";
 import type { Survey } from "../surveys/survey.js";
 import { Tracking } from "../surveys/tracking.js";
-import { phase, type Turn, Turns } from "./turns.js";
 import { oneLine } from "../core/text.js";
 
 /** A survey that may be answered now: verified, open, within the limits, and the device's own turn. */
@@ -32,7 +31,7 @@ export interface Ready {
 }
 
 /** An answer that is recorded already; `isKnown`: its key was just verified at the collector. */
-export interface Standing {
+interface Standing {
   readonly kept: Answer;
   readonly isKnown: boolean;
   readonly turn?: Turn;

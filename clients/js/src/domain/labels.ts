@@ -1,7 +1,6 @@
 /** Domains listed by their labels. */
-import { isText } from "../core/canonical.js";
+import { isText, type JsonObject } from "../core/json.js";
 import { DomainError } from "../core/errors.js";
-import type { JsonObject } from "../core/json.js";
 import { checkDomainSize, MAX_DOMAIN_SIZE } from "../core/limits.js";
 import { asInteger, Domain, within } from "./base.js";
 import { Lookup } from "./lookup.js";

@@ -4,16 +4,30 @@
  * Every part is computed for every record, both sides of an `if` included, and nothing is cut short: what runs
  * depends on the expression and the domain alone.
  */
+import { QueryError } from "../core/errors.js";
 import type { Domain } from "../domain/domain.js";
-import { fault, LARGEST, SMALLEST } from "./fault.js";
 
-export type ValueKind = "integer" | "real" | "truth" | "text";
+// What an expression is, once it has been read.
+
+/** An integer is a bigint, a real a number; an operation is its name and its arguments. */
+export type Tree = boolean | bigint | number | string | Operation;
+export type Operation = readonly [string, ...(Tree | readonly Tree[])[]];
+
+// What is wrong with a query, and the integers that one may reach.
+
+export const SMALLEST = -(2n ** 63n);
+export const LARGEST = 2n ** 63n - 1n;
+
+/** The error of a query that cannot be asked; says what is allowed. */
+export const fault = (message: string): QueryError => new QueryError(`the survey's query cannot be asked: ${message}`);
+
+type ValueKind = "integer" | "real" | "truth" | "text";
 /** An integer is a bigint, a real a number. */
 export type Scalar = bigint | number;
 /** The numbers of a record's attributes, in the domain's order. */
 export type Record = readonly bigint[];
 /** What a part gives for a record: a scalar, a truth, or the number of a text. */
-export type Of = (record: Record) => any;
+type Of = (record: Record) => any;
 
 /** One operation with its arguments; `low` and `high` bound what it can ever give, rounding included. */
 export interface Part {

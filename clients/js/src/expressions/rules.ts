@@ -3,10 +3,8 @@
  *
  * A rule looks at kinds, bounds and domains only; what it returns computes the same steps for every record.
  */
-import { RangeDomain, TextDomain } from "../domain/domain.js";
+import { type Domain, RangeDomain, TextDomain } from "../domain/domain.js";
 import { floorDivide } from "../randomness/thresholds.js";
-import { fault } from "./fault.js";
-import type { Operation, Tree } from "./grammar.js";
 import {
   alike,
   alikeConstants,
@@ -15,18 +13,46 @@ import {
   bounded,
   computed,
   constant,
+  fault,
   gathered,
   greatest,
   integer,
   least,
+  type Operation,
   type Part,
   pick,
   placeOf,
+  type Record,
   type Scalar,
   text,
+  type Tree,
   truth,
 } from "./part.js";
-import type { Rule } from "./rule.js";
+
+// What a rule of the grammar is, and what it can ask while a tree is checked.
+
+/** What one operation demands of its arguments and gives. */
+type Rule = (checker: Checker, tree: Operation) => Part;
+
+/** One walk over one tree, as the rules see it. */
+export interface Checker {
+  readonly domain: Domain;
+  part(tree: Tree): Part;
+  /** All arguments of an operation, as numbers of one kind. */
+  numbers(tree: Operation): readonly Part[];
+  integer(tree: Tree): Part;
+  truth(tree: Tree): Part;
+  /** The domain of an attribute, and its position there. */
+  named(tree: Operation): [Domain, Part];
+  /** An attribute's value: a number, or the position of a text. */
+  value(tree: Operation): Part;
+  /** The number of a constant text; refused where the domain does not hold it. */
+  position(domain: Domain, constantText: string): bigint;
+  /** Whether two attributes have one domain. */
+  same(a: Domain, b: Domain): boolean;
+  /** The record's number. */
+  number(record: Record): bigint;
+}
 
 type Binary = { readonly [op: string]: (x: any, y: any) => any };
 

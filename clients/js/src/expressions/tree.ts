@@ -4,13 +4,12 @@
  * Sizes are checked while reading, so that a hostile tree costs no more than the largest allowed one. Errors do not say
  * where in the tree: the analyst's library does, when a query is written; a device only refuses.
  */
-import { isText } from "../core/canonical.js";
-import { fault, LARGEST, SMALLEST } from "./fault.js";
-import type { Tree } from "./grammar.js";
+import { isText } from "../core/json.js";
+import { fault, LARGEST, SMALLEST, type Tree } from "./part.js";
 import { OPERATIONS } from "./rules.js";
 
 /** A tree, and how large it is. */
-export interface ParsedTree {
+interface ParsedTree {
   readonly tree: Tree;
   readonly nodes: number;
   readonly depth: number;

@@ -5,8 +5,7 @@
  * integers.
  */
 import { MechanismError, SurveyError } from "../core/errors.js";
-import { decodeIndex, type Law, type Reported } from "./laws/law.js";
-import { thresholdFor } from "./laws/probe.js";
+import { decodeIndex, type Law, type Reported, thresholdFor } from "./laws/law.js";
 import { ratio } from "./laws/ratios.js";
 import { ONE } from "../randomness/source.js";
 import { favouring } from "../randomness/thresholds.js";

@@ -7,8 +7,7 @@
 import { encodeIndex, indexWidth } from "../core/codecs.js";
 import { MechanismError } from "../core/errors.js";
 import { decodeIndex, type Law, type Reported } from "./laws/law.js";
-import { answered } from "./laws/sampled.js";
-import { signSum } from "./laws/walsh.js";
+import { answered, signSum } from "./laws/parities.js";
 import { favouring } from "../randomness/thresholds.js";
 import { odd } from "../core/bits.js";
 import { checkValue, type FiniteMechanism } from "./base/finite.js";

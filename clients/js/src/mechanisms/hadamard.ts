@@ -1,8 +1,7 @@
 /** Hadamard Response: a position below K, more often one whose row of the Hadamard matrix is +1 for the value. */
 import { encodeIndex, indexWidth } from "../core/codecs.js";
-import { decodeIndex, type Law, numbered, type Reported, shares, twoChances } from "./laws/law.js";
-import { thresholdFor } from "./laws/probe.js";
-import { positives, signSum } from "./laws/walsh.js";
+import { decodeIndex, type Law, numbered, type Reported, shares, thresholdFor, twoChances } from "./laws/law.js";
+import { positives, signSum } from "./laws/parities.js";
 import { favouring } from "../randomness/thresholds.js";
 import { choose, flip, lowBit, oddOverlap } from "../core/bits.js";
 import { checkValue, type FiniteKind } from "./base/finite.js";

@@ -1,9 +1,8 @@
 /** Hadamard Response in blocks: less error at a larger epsilon, where a whole Hadamard matrix says too little. */
 import { encodeIndex, indexWidth } from "../core/codecs.js";
 import { SurveyError } from "../core/errors.js";
-import { decodeIndex, type Law, numbered, type Reported, shares, twoChances } from "./laws/law.js";
-import { thresholdFor } from "./laws/probe.js";
-import { positives, signSum } from "./laws/walsh.js";
+import { decodeIndex, type Law, numbered, type Reported, shares, thresholdFor, twoChances } from "./laws/law.js";
+import { positives, signSum } from "./laws/parities.js";
 import { checkInteger } from "../core/limits.js";
 import { favouring } from "../randomness/thresholds.js";
 import { choose, flip, lowBit, oddOverlap } from "../core/bits.js";

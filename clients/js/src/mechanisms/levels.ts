@@ -6,8 +6,7 @@
  */
 import { bitLength, encodeIndex, indexWidth } from "../core/codecs.js";
 import { decodeIndex, type Law, type Reported } from "./laws/law.js";
-import { answered } from "./laws/sampled.js";
-import { sign, signSum } from "./laws/walsh.js";
+import { answered, sign, signSum } from "./laws/parities.js";
 import { checkInteger } from "../core/limits.js";
 import { favouring } from "../randomness/thresholds.js";
 import { oddOverlap } from "../core/bits.js";
@@ -15,7 +14,7 @@ import { checkValue, type FiniteKind, type FiniteMechanism } from "./base/finite
 import { checkTilt, reached, runningSums, tiltedWeights } from "./sampled.js";
 
 /** What a tree's reports are made from: widest nodes first. */
-export interface Levels {
+interface Levels {
   /** How many values a node holds. */
   readonly spans: readonly number[];
   readonly nodes: readonly number[];

@@ -6,14 +6,11 @@
 import { concat, sha256, toHex, viewOf } from "../core/bytes.js";
 import { encodeIndex, indexWidth } from "../core/codecs.js";
 import { MechanismError } from "../core/errors.js";
-import { decodeIndex, type Law, type Reported } from "./laws/law.js";
-import { probe } from "./laws/probe.js";
-import { ratio } from "./laws/ratios.js";
-import { counted } from "./laws/words.js";
-import { inflate } from "./inflate.js";
 import { withinEpsilon } from "../randomness/thresholds.js";
 import { checkValue, type FiniteMechanism } from "./base/finite.js";
-import { checkWeights } from "./weights.js";
+import { decodeIndex, type Law, probe, type Reported } from "./laws/law.js";
+import { ratio } from "./laws/ratios.js";
+import { counted } from "./laws/words.js";
 
 /** Of a channel as it is unpacked, however small it was packed. */
 const MOST_ENTRIES = 2 ** 21;
@@ -23,7 +20,7 @@ const MAGIC = 0x4d435653; // "SVCM"
 const refused = (why: string) => new MechanismError(`the channel cannot be used: ${why}`);
 
 /** A mechanism from an attachment, and the digest that a survey must name that by. */
-export interface Channel<Made = FiniteMechanism> {
+interface Channel<Made = FiniteMechanism> {
   readonly digest: string;
   readonly mechanism: Made;
 }
@@ -170,4 +167,52 @@ export function matrixChannelLaw({ mechanism, size, payload }: Reported): Law {
   }
   const groups = Array.from(counts, ([chance, count]) => ({ chance: ratio(chance, one), count }));
   return { chance: (value: number) => ratio(chanceOf(value), one), common: 0, groups, says };
+}
+
+// Unpacks a zlib stream (RFC 1950), strictly: exactly so many bytes out of exactly these, and nothing after it.
+
+/** The bytes behind a stream, or behind its beginning; undefined unless it ends well after at most `most` bytes. */
+async function unpack(packed: Uint8Array, most: number): Promise<Uint8Array | undefined> {
+  const reader = new Blob([packed as Uint8Array<ArrayBuffer>])
+    .stream()
+    .pipeThrough(new DecompressionStream("deflate"))
+    .getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for (let step = await reader.read(); !step.done; step = await reader.read()) {
+      parts.push(step.value);
+      length += step.value.length;
+      if (length > most) {
+        await reader.cancel();
+        return undefined;
+      }
+    }
+  } catch {
+    return undefined;
+  }
+  return concat(...parts);
+}
+
+/** The `size` bytes behind a zlib stream; anything else rejects with `MechanismError`. */
+export async function inflate(packed: Uint8Array, size: number): Promise<Uint8Array> {
+  const found = await unpack(packed, size);
+  // Not every platform refuses bytes after the end. If there are any, the stream still ends well without the last one.
+  if (found?.length !== size || (await unpack(packed.subarray(0, -1), size))) {
+    throw new MechanismError("the attachment is damaged");
+  }
+  return found;
+}
+
+// Weights of values, which attachments hold for the collector; a device only checks that they are some.
+
+/** How far rounding may carry a sum or a length of 1. */
+export const SLACK = 1e-6;
+
+/** Refuse weights that are negative, not finite or do not sum to one. */
+export function checkWeights(weights: Float64Array): void {
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  if (!weights.every((weight) => weight >= 0) || !(Math.abs(sum - 1) <= SLACK)) {
+    throw new MechanismError("the attachment's weights must be numbers from 0 on that sum to one");
+  }
 }

@@ -1,7 +1,6 @@
 /** Randomized response: the value itself, or any other with equal chances. */
 import { encodeIndex, indexWidth } from "../core/codecs.js";
-import { decodeIndex, type Law, type Reported, shares, twoChances } from "./laws/law.js";
-import { thresholdFor } from "./laws/probe.js";
+import { decodeIndex, type Law, type Reported, shares, thresholdFor, twoChances } from "./laws/law.js";
 import { favouring } from "../randomness/thresholds.js";
 import { choose } from "../core/bits.js";
 import { checkValue, type FiniteKind } from "./base/finite.js";

@@ -1,8 +1,7 @@
 /** A channel matrix over the points of a grid, for numbers between them: rounded at random, then sent by the matrix. */
 import { type NumberGrid, STEPS } from "../domain/number.js";
 import { SurveyError } from "../core/errors.js";
-import type { Law, Reported } from "./laws/law.js";
-import { probe } from "./laws/probe.js";
+import { type Law, probe, type Reported } from "./laws/law.js";
 import { ratio } from "./laws/ratios.js";
 import type { Json } from "../core/json.js";
 import type { Terms } from "./base/mechanism.js";

@@ -1,9 +1,7 @@
 /** Subset selection: a random set of values, more often than not with the true one among them. */
 import { equalBytes } from "../core/bytes.js";
 import { bitLength, bitmapWidth, checkReportBytes, encodeSubset, subsetWidth } from "../core/codecs.js";
-import { bit, bitmapMembers } from "./laws/bitmaps.js";
-import { impossible, type Law, type Reported, twoChances } from "./laws/law.js";
-import { thresholdFor } from "./laws/probe.js";
+import { bit, bitmapMembers, impossible, type Law, type Reported, thresholdFor, twoChances } from "./laws/law.js";
 import { ratio } from "./laws/ratios.js";
 import { counted, naming } from "./laws/words.js";
 import { checkInteger } from "../core/limits.js";

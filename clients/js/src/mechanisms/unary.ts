@@ -1,8 +1,6 @@
 /** Unary encodings: one bit per value, each set independently, the own value's more often. */
 import { bitmapWidth, checkReportBytes } from "../core/codecs.js";
-import { bitmapMembers } from "./laws/bitmaps.js";
-import { type Law, type Reported, twoChances } from "./laws/law.js";
-import { probe } from "./laws/probe.js";
+import { bitmapMembers, type Law, probe, type Reported, twoChances } from "./laws/law.js";
 import { logOf, over, ratio } from "./laws/ratios.js";
 import { counted, naming } from "./laws/words.js";
 import { ONE } from "../randomness/source.js";

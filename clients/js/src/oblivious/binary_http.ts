@@ -1,7 +1,7 @@
 /** Binary HTTP (RFC 9292), known length: a request as bytes, and the response behind bytes. */
 import { concat, viewOf } from "../core/bytes.js";
 
-export interface BinaryRequest {
+interface BinaryRequest {
   readonly method: string;
   readonly scheme: string;
   readonly authority: string;
@@ -11,7 +11,7 @@ export interface BinaryRequest {
   readonly body: Uint8Array;
 }
 
-export interface BinaryResponse {
+interface BinaryResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array<ArrayBuffer>;

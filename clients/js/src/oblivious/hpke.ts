@@ -42,7 +42,7 @@ export async function hmac(key: Uint8Array, message: Uint8Array): Promise<Bytes>
 }
 
 /** HKDF-Expand (RFC 5869) to at most one block, which is all that is needed here. */
-export async function expand(prk: Uint8Array, info: Uint8Array, length: number): Promise<Bytes> {
+async function expand(prk: Uint8Array, info: Uint8Array, length: number): Promise<Bytes> {
   return (await hmac(prk, concat(info, Uint8Array.of(1)))).slice(0, length);
 }
 

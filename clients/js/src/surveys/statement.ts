@@ -1,8 +1,7 @@
 /** What every signed statement is, of a survey or a panel: JSON of one format, known by its SHA-256. */
 import { sha256, toHex } from "../core/bytes.js";
-import { canonicalBytes } from "../core/canonical.js";
+import { canonicalBytes, isObject, type Json, type JsonObject } from "../core/json.js";
 import { SurveyError } from "../core/errors.js";
-import { isObject, type Json, type JsonObject } from "../core/json.js";
 import { checkEpsilon } from "../core/limits.js";
 
 const FORMAT = 2;

@@ -5,11 +5,10 @@
  * whole blocks of entries it has seen; the response holds the hashes of the block that it was in the middle of.
  */
 import { equalBytes, fromBase64url } from "../core/bytes.js";
-import { canonicalBytes } from "../core/canonical.js";
+import { canonicalBytes } from "../core/json.js";
 import { ServiceError, SignatureError, TransparencyError } from "../core/errors.js";
 import { BAD_ANSWER } from "../core/transport.js";
-import { provesConsistency, provesInclusion } from "./proofs.js";
-import { leafHash, peaks, rootFrom } from "./tree.js";
+import { leafHash, peaks, provesConsistency, provesInclusion, rootFrom } from "./proofs.js";
 import { HASH_BYTES, readCheckpoint, type TreeHead } from "./tree_head.js";
 
 const BLOCK_ENTRIES = 256;

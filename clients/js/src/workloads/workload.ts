@@ -1,8 +1,7 @@
 /** What a device needs of a workload: one person's column of the query matrix, and the largest norm of any column. */
 import type { Domain } from "../domain/domain.js";
 import { WorkloadError } from "../core/errors.js";
-import { isText } from "../core/canonical.js";
-import type { Json, JsonObject } from "../core/json.js";
+import { isText, type Json, type JsonObject } from "../core/json.js";
 
 /** Most queries of a workload, and most numbers of a matrix that is stored. */
 export const MAX_ENTRIES = 2 ** 26;

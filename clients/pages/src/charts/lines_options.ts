@@ -1,7 +1,6 @@
 /** How lines are drawn on the screen: the axes, strokes and bands that the plotting library is told. */
 import uPlot from "uplot";
-import { labelRoom, drawNames } from "./lines_names.js";
-import { dashOf, hueOf, type Line, type LinesSpec } from "./lines_data.js";
+import { dashOf, endOf, hueOf, type Line, type LinesSpec } from "./lines_data.js";
 import { palette, veil } from "./palette.js";
 import { FONT } from "./pen.js";
 import { logTicks } from "./ticks.js";
@@ -143,4 +142,68 @@ function drawMark(plot: uPlot, { mark, logX }: LinesSpec): void {
     ctx.fillText(mark.label, x + (right ? -6 : 6) * ratio, bbox.top);
   }
   ctx.restore();
+}
+
+// Names of lines beside their ends, on the screen: nobody has to look up a colour in the legend.
+
+const PADDING = 14;
+/** Pixels of a chart from which on there is room for names. */
+const LEAST_WIDTH = 460;
+/** Pixels of the longest name, and of one letter of it. */
+const MOST_ROOM = 150;
+const LETTER = 6.6;
+const LONGEST = Math.floor(MOST_ROOM / LETTER);
+/** Pixels from one name to the next. */
+const APART = 14;
+
+const shortened = (name: string): string => (name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 1)}…`);
+
+const isNamed = ({ direct }: LinesSpec, width: number): boolean => direct === true && width >= LEAST_WIDTH;
+
+/** Pixels at the right of the lines. */
+function labelRoom(spec: LinesSpec, width: number): number {
+  if (!isNamed(spec, width)) return PADDING;
+  const longest = Math.max(0, ...spec.series.map(({ name, as }) => (as === "points" ? 0 : shortened(name).length)));
+  return Math.ceil(longest * LETTER) + PADDING;
+}
+
+function drawNames(plot: uPlot, spec: LinesSpec): void {
+  if (!isNamed(spec, plot.width)) return;
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  const named = spec.series.flatMap((line, at) => {
+    const y = line.as === "points" ? null : endOf(line);
+    return y !== null ? [{ name: line.name, hue: hueOf(line, at), y: plot.valToPos(y, "y", true) / ratio }] : [];
+  });
+  const [top, bottom] = [bbox.top / ratio, (bbox.top + bbox.height) / ratio];
+  const places = spread(named.map(({ y }) => y), APART, top, bottom);
+  ctx.save();
+  ctx.font = `${12 * ratio}px ${FONT}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  named.forEach(({ name, hue }, at) => {
+    ctx.fillStyle = palette().series[hue] as string;
+    ctx.fillText(shortened(name), bbox.left + bbox.width + 6 * ratio, (places[at] as number) * ratio);
+  });
+  ctx.restore();
+}
+
+// Places of labels in a column: as near to what they name as they can be without touching.
+
+/** The places, in the given order: at least so far apart, and within the ends if there is room for all. */
+export function spread(places: readonly number[], apart: number, low: number, high: number): number[] {
+  const order = places.map((_, at) => at).sort((a, b) => (places[a] as number) - (places[b] as number));
+  const found = [...places];
+  let least = low;
+  for (const at of order) {
+    found[at] = Math.max(found[at] as number, least);
+    least = (found[at] as number) + apart;
+  }
+  // What was pushed over the end is pushed back, and pushes what stands before it.
+  let most = high;
+  for (const at of order.reverse()) {
+    found[at] = Math.min(found[at] as number, most);
+    most = (found[at] as number) - apart;
+  }
+  return found;
 }

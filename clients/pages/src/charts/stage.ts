@@ -3,6 +3,7 @@
  *
  * To a screen reader the surface is a slider over the chart's values: arrow keys reach it everywhere, and it speaks.
  */
+import type uPlot from "uplot";
 import { el, fill } from "../parts/dom.js";
 import { onThemeChange } from "./palette.js";
 import { FoldedTable, type Table } from "./table.js";
@@ -195,4 +196,19 @@ function where({ left, top, width, height, beside }: ChartReading, wide: number,
 
 function place(box: HTMLElement, left: number, top: number): void {
   box.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+}
+
+// New numbers for a plot that may be zoomed in: the part that is looked at stays in view.
+
+export function refill(plot: uPlot, data: uPlot.AlignedData): void {
+  const { min, max } = plot.scales["x"] ?? {};
+  const [before, after] = [plot.data[0], data[0]] as [ArrayLike<number>, ArrayLike<number>];
+  const first = before[0];
+  const last = before[before.length - 1];
+  const known = min !== undefined && max !== undefined && first !== undefined && last !== undefined;
+  const zoomed = known && (min > first || max < last);
+  if (zoomed && min <= (after[after.length - 1] ?? -Infinity) && max >= (after[0] ?? Infinity)) {
+    plot.setData(data, false);
+    plot.setScale("x", { min, max });
+  } else plot.setData(data);
 }

@@ -1,16 +1,14 @@
 /** The dashboard: which view an address shows, once somebody is signed in. */
 import type { SignedIn } from "../parts/api_types.js";
 import { onSignedOut, Refusal, Unreachable } from "../parts/api.js";
-import { byId, el, fill } from "../parts/dom.js";
-import { emptyWhenLeft } from "../parts/leaving.js";
+import { byId, el, emptyWhenLeft, fill } from "../parts/dom.js";
 import { applyTheme } from "../parts/theme.js";
 import { onceInWords, troubleBox } from "../parts/trouble.js";
 import { showCreate } from "../views/create/create.js";
 import { showPlanner } from "../views/planner/planner.js";
 import { showSurvey } from "../views/survey/survey.js";
 import { showSurveys } from "../views/surveys/surveys.js";
-import { showHeader } from "./header.js";
-import { routeOf, type ViewName } from "./routes.js";
+import { routeOf, showHeader, type ViewName } from "./header.js";
 import { currentSession, mayBeSignedIn, signOut, wasSignedIn, type View } from "../parts/session.js";
 import { showSignIn } from "./sign_in.js";
 

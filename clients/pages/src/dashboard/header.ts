@@ -1,9 +1,8 @@
 /** The head of every page of the dashboard: where one can go, how it looks, and the way out. */
 import type { SignedIn } from "../parts/api_types.js";
 import { el, fill } from "../parts/dom.js";
-import { themeSwitch } from "../parts/theme.js";
 import { allows } from "../parts/session.js";
-import type { ViewName } from "./routes.js";
+import { themeSwitch } from "../parts/theme.js";
 
 /** Fills the header; without a session there is nowhere to go yet. */
 export function showHeader(header: HTMLElement, view: ViewName, session: SignedIn | null, leave: () => void): void {
@@ -37,3 +36,17 @@ export function showHeader(header: HTMLElement, view: ViewName, session: SignedI
 }
 
 const who = ({ note, scopes }: SignedIn): string => note || scopes.join(", ");
+
+// Which view an address shows. Every link loads its page anew: the collector is near, and nothing is left running.
+
+export type ViewName = "surveys" | "create" | "planner" | "survey" | "unknown";
+
+/** The view of a path, with the survey's id where the address has one. */
+export function routeOf(path: string): { view: ViewName; id?: string } {
+  const plain = path.replace(/\/+$/, "") || "/";
+  if (plain === "/") return { view: "surveys" };
+  if (plain === "/new") return { view: "create" };
+  if (plain === "/plan") return { view: "planner" };
+  const id = /^\/survey\/([0-9a-f]{64})$/.exec(plain)?.[1];
+  return id === undefined ? { view: "unknown" } : { view: "survey", id };
+}

@@ -7,8 +7,7 @@
 import { type Answer, encodeBatch, Panel, type Receipt, ServiceError, Tracking } from "../../../js/src/index.js";
 import type { SurveyElementEvents, SurveyElementState } from "../../../js/src/element.js";
 import { el, fill } from "../parts/dom.js";
-import { type Found, Machine } from "../survey/machine.js";
-import { Retry } from "../survey/retry.js";
+import { type Found, Machine, Retry } from "../survey/machine.js";
 import { sendingOf, statusView, titleOf } from "../survey/status_view.js";
 import { platformTrouble } from "../survey/trouble.js";
 import type { MyTurn } from "../survey/turn_view.js";

@@ -2,20 +2,17 @@
 import { Tracking, type Answer, type Ledger } from "../../../js/src/index.js";
 import { LabelDomain } from "../../../js/src/domain/domain.js";
 import { el, fill } from "../parts/dom.js";
-import { counted } from "../parts/format.js";
-import { named } from "../parts/period.js";
+import { counted, named } from "../parts/format.js";
 import { requestBytes, TAG_BYTES } from "../survey/bytes_view.js";
-import { evidenceView } from "../survey/evidence_view.js";
+import { evidenceView } from "../survey/trouble_view.js";
 import { kindOf } from "../survey/kinds/registry.js";
 import { ledgerView } from "../survey/ledger_view.js";
 import type { Found } from "../survey/machine.js";
 import { meaning, relayed } from "../survey/promise_view.js";
 import { elsewise } from "../survey/question_view.js";
-import { hostOf } from "../survey/relay_words.js";
-import { UNUSED } from "../survey/report_words.js";
+import { hostOf, promise, UNUSED } from "../survey/words.js";
 import { type MyTurn, cost, renewals } from "../survey/turn_view.js";
 import { deadline, turnText, turnTitle } from "../survey/turn_words.js";
-import { promise } from "../survey/words.js";
 import { who } from "../survey/who_view.js";
 import type { Setback } from "./setback.js";
 

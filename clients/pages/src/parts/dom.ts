@@ -3,7 +3,7 @@
 type Child = Node | string | number | null | undefined | false;
 
 /** What an element is given: attributes; true for one without a value; a function for an event, as in `onclick`. */
-export type Given = Record<string, string | number | boolean | null | undefined | ((event: any) => void)>;
+type Given = Record<string, string | number | boolean | null | undefined | ((event: any) => void)>;
 
 /**
  * Makes an element.
@@ -55,4 +55,12 @@ function dress(made: Element, given: Given): void {
     if (typeof value === "function") made.addEventListener(name.slice(2), value);
     else made.setAttribute(name, value === true ? "" : String(value));
   }
+}
+
+// What a page shows is gone when it is left: browsers may keep it as it was, for whoever presses Back.
+
+/** Empties the page when it is left, before the browser could keep it, and loads it anew if it did. */
+export function emptyWhenLeft(): void {
+  addEventListener("pagehide", () => fill(byId("page")));
+  addEventListener("pageshow", (event) => event.persisted && location.reload());
 }

@@ -39,3 +39,20 @@ export const percent = (share: number): string => `${figure(share * 100)}\u00a0%
 
 /** "1 report", "2 reports". */
 export const counted = (n: number, thing: string, things = `${thing}s`): string => `${count(n)} ${n === 1 ? thing : things}`;
+
+// Text of strangers, for people to read.
+
+/**
+ * A stranger's text with what cannot be seen made visible, so that no label poses as another or turns its line around.
+ *
+ * The two joiners stay as they are: scripts and emoji need them.
+ */
+export const plain = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, (sign) =>
+    /[\u200c\u200d]/.test(sign) ? sign : `⟨U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
+
+// How a period of a tracking survey is called within a sentence.
+
+/** A period with its article: "the week of 8 March 2027", "March 2027". */
+export const named = (label: string): string => (/ (?:of|from) /.test(label) ? `the ${label}` : label);

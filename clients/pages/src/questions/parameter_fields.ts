@@ -1,16 +1,16 @@
 /** Fields for the parameters of a question, one control for each kind of parameter. */
 import type { ParameterEntry } from "../parts/api_types.js";
-import { el } from "../parts/dom.js";
+import { el, fill } from "../parts/dom.js";
+import { counted } from "../parts/format.js";
 import { capital, sentence } from "../parts/trouble.js";
+import { readLabels } from "./answers.js";
 import { attributesField } from "./attributes_field.js";
-import { slotsOf, type ParameterKind, type Slot } from "./declared.js";
-import { radios, type Fields } from "./fields.js";
-import { labelsField } from "./labels_field.js";
-import { endsOf, rowsOf, textOf, wayOf, type Typed } from "./typed.js";
-import { workloadExamples } from "./workload_examples.js";
+import { type ParameterKind, type Slot, slotsOf } from "./declared.js";
+import { type Fields, radios } from "./fields.js";
+import { endsOf, rowsOf, textOf, type Typed, wayOf } from "./typed.js";
 
 /** What the fields of one form have in common. */
-export interface Setting {
+interface Setting {
   fields: Fields;
   /** Changed as somebody types; `changed` hears of it. */
   typed: Typed;
@@ -132,5 +132,73 @@ function rangeField(fields: Fields, { name, help }: ParameterEntry, text: string
     el("p", { class: "field-help" }, sentence(help)),
     el("div", { class: "from-to" }, el("label", {}, "From", from), el("label", {}, "to, included", to)),
     fields.placeFor(name, from),
+  );
+}
+
+// Names of values, one per line: a few that are typed, or thousands that are pasted.
+
+/** Characters from which on a paste is worth a shortcut. */
+const MUCH = 20_000;
+
+/** The field; `type` hears of every change. */
+function labelsField(fields: Fields, parameter: ParameterEntry, text: string, type: (text: string) => void): HTMLElement {
+  const { name, help, example } = parameter;
+  const said = el("p", { class: "field-help", "aria-live": "polite" });
+  const tell = (now: string): void => {
+    const read = readLabels(now);
+    fill(said, "found" in read && counted(read.found.length, "value"));
+  };
+  const area = el("textarea", {
+    rows: 6,
+    spellcheck: "false",
+    placeholder: example.replaceAll(",", "\n"),
+    oninput: () => {
+      tell(area.value);
+      type(area.value);
+    },
+    onpaste: (event: ClipboardEvent) => pasteMuch(area, event),
+  });
+  area.value = text;
+  tell(text);
+  return fields.field(name, capital(name), area, `${sentence(help)} One per line.`, said);
+}
+
+/** Browsers take seconds to paste thousands of lines; set at once they take none, at the price of undoing it. */
+function pasteMuch(area: HTMLTextAreaElement, event: ClipboardEvent): void {
+  const text = event.clipboardData?.getData("text/plain") ?? "";
+  if (text.length < MUCH) return;
+  event.preventDefault();
+  area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+  area.dispatchEvent(new Event("input"));
+}
+
+// Workloads to begin with, beneath the line in which they are written.
+
+const EXAMPLES: Record<string, string> = {
+  "prefix:64": "cumulative shares of 64 values: a CDF",
+  "ranges:64": "the share of every interval of 64 values",
+  "bins:100:10": "100 values in bins of ten",
+  "marginals:age=10,sex=2,country=30:2": "a table for every two of three attributes",
+  "parities:10:3": "parities of up to three out of ten bits",
+};
+
+/** Buttons that write one of them into the line. */
+function workloadExamples(line: HTMLInputElement): HTMLElement {
+  const use = (text: string) => () => {
+    line.value = text;
+    line.dispatchEvent(new Event("input"));
+    line.focus();
+  };
+  return el(
+    "ul",
+    { class: "examples" },
+    ...Object.entries(EXAMPLES).map(([text, about]) =>
+      el(
+        "li",
+        {},
+        el("button", { type: "button", class: "plain small", onclick: use(text) }, el("code", {}, text)),
+        el("span", { class: "quiet" }, about),
+      ),
+    ),
   );
 }

@@ -3,7 +3,7 @@ import { fromHex } from "../../../js/src/core/bytes.js";
 import { type Answer, encodeBatch } from "../../../js/src/index.js";
 import { el } from "../parts/dom.js";
 import { counted } from "../parts/format.js";
-import { sealedWords } from "./relay_words.js";
+import { sealedWords } from "./words.js";
 
 /** Bytes of the survey's id that stand before every report. */
 export const TAG_BYTES = 4;

@@ -3,7 +3,7 @@ import type { Ledger } from "../../../js/src/index.js";
 import { ALLOWANCE } from "../../../js/src/device/ledger.js";
 import { el, svg } from "../parts/dom.js";
 import { figure } from "../parts/format.js";
-import { evidenceView } from "./evidence_view.js";
+import { evidenceView } from "./trouble_view.js";
 import { ledgerAfter, ledgerBefore, limits } from "./words.js";
 
 /** `cost` is this survey's epsilon; `isDrawn` whether the ledger holds it already. */

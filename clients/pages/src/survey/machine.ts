@@ -3,6 +3,10 @@
  *
  * The private value passes through `draw` and is kept nowhere: neither here nor in any storage.
  */
+import { fromBase64url, toHex } from "../../../js/src/core/bytes.js";
+import { PUBLIC_KEY_BYTES } from "../../../js/src/core/signature.js";
+import { ALLOWANCE, checkBudget } from "../../../js/src/device/ledger.js";
+import { RelayPolicy } from "../../../js/src/device/relay_policy.js";
 import {
   type Answer,
   type Asked,
@@ -16,12 +20,6 @@ import {
   ServiceError,
   type Store,
 } from "../../../js/src/index.js";
-import { fromBase64url, toHex } from "../../../js/src/core/bytes.js";
-import { ALLOWANCE, checkBudget } from "../../../js/src/device/ledger.js";
-import { RelayPolicy } from "../../../js/src/device/relay_policy.js";
-import { PUBLIC_KEY_BYTES } from "../../../js/src/core/signature.js";
-import { noting } from "./noting.js";
-import { OtherTurn, onlyIn } from "./turn_value.js";
 
 /** A survey, checked, and by whom it was signed. */
 export interface Found {
@@ -208,5 +206,80 @@ export class Machine {
 
   #tell(): void {
     if (!this.#closed.signal.aborted) this.#tabs?.postMessage("changed");
+  }
+}
+
+// A store that tells what was drawn through it: another tab may draw first, and then this one's answer is not used.
+
+/** The same store; `note` is called with every answer that is drawn here, before it is known whether it will stand. */
+const noting = (store: Store, note: (drawn: Answer) => void): Store => ({
+  pinned: (collector) => store.pinned(collector),
+  pin: (collector, key) => store.pin(collector, key),
+  checkpoint: (key) => store.checkpoint(key),
+  remember: (key, before, after) => store.remember(key, before, after),
+  keepConflict: (conflict) => store.keepConflict(conflict),
+  conflicts: () => store.conflicts(),
+  secret: (fresh) => store.secret(fresh),
+  seat: (question) => store.seat(question),
+  join: (joined) => store.join(joined),
+  joined: () => store.joined(),
+  leave: (question) => store.leave(question),
+  refusesRenewals: (question) => store.refusesRenewals(question),
+  refuseRenewals: (question, refuses) => store.refuseRenewals(question, refuses),
+  answer: (question, window) => store.answer(question, window),
+  answers: () => store.answers(),
+  record: (question, window, draw) =>
+    store.record(question, window, (answers) => {
+      const drawn = draw(answers);
+      note(drawn);
+      return drawn;
+    }),
+  mark: (question, window, state) => store.mark(question, window, state),
+  move: (question, collector) => store.move(question, collector),
+});
+
+// A person's answer is about the period that the page has asked about, and about no other.
+
+/** Another turn has come since the page has asked. */
+export class OtherTurn extends Error {}
+
+/** What a device is given for a person's answer: the value in the period of that number, and none in any other. */
+export function onlyIn(number: number | null, value: unknown): (period: Period | null) => unknown {
+  return (period) => {
+    if (number !== null && period?.number !== number) throw new OtherTurn();
+    return value;
+  };
+}
+
+/** Tries again later and later: at first after some seconds, in the end every two minutes. */
+const FIRST = 4000;
+const LONGEST = 120_000;
+
+export class Retry {
+  #wait = FIRST;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #attempt: (() => void) | null = null;
+
+  /** Run this after the next wait, or when told; whatever was due before is not. */
+  later(attempt: () => void): void {
+    clearTimeout(this.#timer);
+    this.#attempt = attempt;
+    this.#timer = setTimeout(() => this.now(), this.#wait);
+    this.#wait = Math.min(LONGEST, this.#wait * 1.6);
+  }
+
+  /** Run what is due at once, if anything is. */
+  now(): void {
+    clearTimeout(this.#timer);
+    const attempt = this.#attempt;
+    this.#attempt = null;
+    attempt?.();
+  }
+
+  /** Nothing is due any more, and the next wait is a short one again. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#attempt = null;
+    this.#wait = FIRST;
   }
 }

@@ -6,17 +6,15 @@
 import { explain, type Explanation } from "../../../js/src/explain.js";
 import { type Answer, type Receipt, Survey, Tracking } from "../../../js/src/index.js";
 import { el, fill } from "../parts/dom.js";
-import type { Found, Machine } from "./machine.js";
+import { type Found, type Machine, Retry } from "./machine.js";
 import { questionView } from "./question_view.js";
 import { reportView } from "./report_view.js";
-import { UNUSED } from "./report_words.js";
-import { Retry } from "./retry.js";
-import { sendingOf, statusView, titleOf } from "./status_view.js";
+import { UNUSED } from "./words.js";
+import { sendingOf, statusView, titleOf, waitingView } from "./status_view.js";
 import { type Trouble, troubleOf } from "./trouble.js";
 import { troubleView } from "./trouble_view.js";
 import { type MyTurn, turnAfter, turnView } from "./turn_view.js";
 import { turnTitle } from "./turn_words.js";
-import { waitingView } from "./waiting_view.js";
 import { who } from "./who_view.js";
 
 /** What may be shown besides a report. */

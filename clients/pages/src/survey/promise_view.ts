@@ -1,8 +1,7 @@
 /** What every view of a survey shows: its title, who asks, what epsilon promises, and who can see what. */
 import type { Relay } from "../../../js/src/index.js";
 import { el } from "../parts/dom.js";
-import { restsOn, whoSees } from "./relay_words.js";
-import { promise, strength } from "./words.js";
+import { promise, restsOn, strength, whoSees } from "./words.js";
 
 /** The survey's title, which is a stranger's text, and who asks. */
 export function heading(title: string, origin: string): HTMLElement {

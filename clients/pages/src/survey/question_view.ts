@@ -2,7 +2,7 @@
 import { type Ledger, Panel, Tracking } from "../../../js/src/index.js";
 import { LabelDomain } from "../../../js/src/domain/domain.js";
 import { el, fill } from "../parts/dom.js";
-import { named } from "../parts/period.js";
+import { named } from "../parts/format.js";
 import type { Field } from "./fields/field.js";
 import { kindOf } from "./kinds/registry.js";
 import { ledgerView } from "./ledger_view.js";

@@ -1,9 +1,10 @@
 /** Whether the report was sent, and what the person can do about it. */
 import type { AnswerState } from "../../../js/src/index.js";
 import { el } from "../parts/dom.js";
+import { heading } from "./promise_view.js";
 
 /** Where sending stands. */
-export type SendingState = "asked" | "trying" | "kept" | "sent" | "refused";
+type SendingState = "asked" | "trying" | "kept" | "sent" | "refused";
 
 /** What the page shows for what the ledger holds, whether the person has said "send it", and whether it is trying. */
 export function sendingOf(state: AnswerState, isReleased: boolean, isTrying: boolean): SendingState {
@@ -57,5 +58,33 @@ export function statusView(sending: SendingState, isRelayed: boolean, problem: s
     el("p", {}, (isRelayed ? RELAYED_TEXTS[sending] : undefined) ?? TEXTS[sending]),
     problem !== "" && sending !== "sent" && el("p", { class: "quiet small" }, `The reason given: ${problem}`),
     button && el("p", { class: "send-bar" }, el("button", { type: "button", id: "send", onclick: send }, button)),
+  );
+}
+
+// While the question that this device has drawn of a panel is not open.
+
+export function waitingView(title: string, origin: string, look: () => void): HTMLElement {
+  return el(
+    "div",
+    { class: "view" },
+    heading(title, origin),
+    el(
+      "section",
+      { class: "status waiting" },
+      el("h2", {}, "Your question has not been asked yet."),
+      el(
+        "p",
+        {},
+        "This device has drawn its question by lot, and it is not open so far. Nothing was drawn from your answer, " +
+          "and nothing was sent.",
+      ),
+      el(
+        "p",
+        {},
+        "Leave this page open: it looks again now and then. Your answer is only in this page’s memory; if you close " +
+          "it, come back later and answer then. The question drawn for this device stays the same.",
+      ),
+      el("p", {}, el("button", { type: "button", class: "plain", onclick: look }, "Look now")),
+    ),
   );
 }

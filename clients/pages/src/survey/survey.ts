@@ -1,6 +1,5 @@
 /** The survey page: a question, an answer that stays here, and a picture of what leaves. */
-import { byId, fill } from "../parts/dom.js";
-import { emptyWhenLeft } from "../parts/leaving.js";
+import { byId, emptyWhenLeft, fill } from "../parts/dom.js";
 import { Machine } from "./machine.js";
 import { Page } from "./page.js";
 import { NO_SURVEY, platformTrouble, surveyIn, troubleOf } from "./trouble.js";

@@ -1,6 +1,5 @@
 /** What stops the page, as it is shown. */
 import { el } from "../parts/dom.js";
-import { evidenceView } from "./evidence_view.js";
 import type { Trouble } from "./trouble.js";
 
 /** `again`, where there is one, is what the button does. */
@@ -17,3 +16,16 @@ export function troubleView(trouble: Trouble, again?: () => void): HTMLElement {
     passing && again ? el("p", {}, el("button", { type: "button", onclick: again }, "Try now")) : null,
   );
 }
+
+// Two signed heads of a collector's log that contradict each other: whoever has its key can check both.
+
+/** Nothing where there is no evidence. */
+export const evidenceView = (notes: readonly string[] = []): HTMLElement | null =>
+  notes.length === 0
+    ? null
+    : el(
+        "details",
+        { class: "evidence" },
+        el("summary", {}, "The evidence: what the collector signed, then and now"),
+        ...notes.map((note) => el("pre", { tabindex: 0 }, note)),
+      );

@@ -1,7 +1,6 @@
 /** What the page says about turns: when it is this browser's, and what taking part costs, once and over the years. */
 import type { Calendar, Period, Receipt } from "../../../js/src/index.js";
-import { figure } from "../parts/format.js";
-import { named } from "../parts/period.js";
+import { figure, named } from "../parts/format.js";
 
 /** The heading while nothing is to be answered. */
 export function turnTitle(state: Receipt["state"], { label }: Period, every: Calendar["every"]): string {

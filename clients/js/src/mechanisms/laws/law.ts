@@ -1,14 +1,16 @@
 /** What a report says: how likely it is for every input, and for how many of them. */
+import { equalBytes } from "../../core/bytes.js";
+import { encodeBitmap } from "../../core/codecs.js";
 import { ReportError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/json.js";
-import type { Mechanism } from "../base/mechanism.js";
-import { ONE } from "../../randomness/source.js";
+import { ONE, type Source } from "../../randomness/source.js";
 import type { Ratio } from "../../randomness/thresholds.js";
+import type { Mechanism } from "../base/mechanism.js";
 import { ratio } from "./ratios.js";
 import { counted } from "./words.js";
 
 /** Inputs that give a report one chance. */
-export interface Group {
+interface Group {
   readonly chance: Ratio;
   /** How many inputs these are; null where inputs cannot be counted. */
   readonly count: bigint | null;
@@ -78,3 +80,37 @@ export const shares = (threshold: bigint, inside: number, outside: number): [mor
 /** What a report is that is one of so many numbers. */
 export const numbered = (outputs: number, index: number): string =>
   `One number below ${counted(outputs)}: ${counted(index)}.`;
+
+// Reports that are sets of values, one bit for each value.
+
+export const bit = (payload: Uint8Array, at: number): number => (payload[at >> 3]! >> (at & 7)) & 1;
+
+/** The values of a bitmap, in increasing order. */
+export function bitmapMembers(payload: Uint8Array, size: number): number[] {
+  const members: number[] = [];
+  for (let v = 0; v < size; v++) if (bit(payload, v)) members.push(v);
+  return equalBytes(encodeBitmap(members, size), payload) ? members : impossible();
+}
+
+// Asks the very randomizer that draws reports, with a source whose draws come out as told and which notes what was
+// asked: so likelihoods stand at the thresholds that are really used.
+
+/** What a randomizer returns where its draws come out like this, one after the other, and what it asked for. */
+interface Probed {
+  readonly payload: Uint8Array;
+  /** For every draw the number of outcomes, or as a bigint the threshold of a private bit. */
+  readonly asked: readonly (number | bigint)[];
+}
+
+/** Run a randomizer with these outcomes; draws beyond them give 0 and false. */
+export function probe<Input>(mechanism: Mechanism<Input>, input: Input, ...outcomes: (number | boolean)[]): Probed {
+  const asked: (number | bigint)[] = [];
+  const next = (bound: number | bigint) => outcomes[asked.push(bound) - 1];
+  const source = { below: (n: number) => next(n) ?? 0, bernoulli: (threshold: bigint) => next(threshold) ?? false };
+  return { payload: mechanism.randomize(input, source as unknown as Source), asked };
+}
+
+/** The threshold of the first private bit that is decided for this input, out of 2^64. */
+export function thresholdFor<Input>(mechanism: Mechanism<Input>, input: Input): bigint {
+  return probe(mechanism, input).asked.find((bound) => typeof bound === "bigint")!;
+}

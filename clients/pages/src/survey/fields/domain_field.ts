@@ -2,10 +2,8 @@
 import { type Domain, LabelDomain, ProductDomain, RangeDomain, type TextDomain } from "../../../../js/src/domain/domain.js";
 import { el } from "../../parts/dom.js";
 import { choices } from "./choices.js";
-import { ends, inSteps, textFault, wholeFault } from "./faults.js";
-import type { Field } from "./field.js";
-import { mapped, together, typedField } from "./typed_field.js";
-import { wholeNumber } from "./typed.js";
+import { ends, inSteps, textFault, wholeFault, wholeNumber } from "./faults.js";
+import { type Field, mapped, together, typedField } from "./field.js";
 import { named, plain } from "./values.js";
 
 /** Up to so many whole numbers are listed rather than typed. */

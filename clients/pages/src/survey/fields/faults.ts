@@ -5,7 +5,6 @@
  */
 import type { RangeDomain, TextDomain } from "../../../../js/src/domain/domain.js";
 import { count } from "../../parts/format.js";
-import { numbersIn, wholeNumber } from "./typed.js";
 
 /** Of a whole number that must be one of a range. */
 export function wholeFault(text: string, domain: RangeDomain): string {
@@ -46,4 +45,19 @@ export function textFault(text: string, domain: TextDomain): string {
   if (signs.length === 0) return "nothing is written there yet; if it is the empty text, say so below.";
   if (signs.some((sign) => !domain.letters.includes(sign))) return "a character of it is not among those listed.";
   return signs.length > domain.maxLength ? `that is too long; ${count(domain.maxLength)} characters are the most.` : "";
+}
+
+// What people type, as numbers.
+
+/** A whole number as people write it: spaces around, a sign or a true minus; null for anything else. */
+export function wholeNumber(text: string): bigint | null {
+  const plain = text.trim().replace("−", "-");
+  return /^[+-]?\d{1,20}$/.test(plain) ? BigInt(plain.replace("+", "")) : null;
+}
+
+/** So many numbers, with spaces, commas or semicolons between them; null for anything else. */
+export function numbersIn(text: string, many: number): number[] | null {
+  const parts = text.replaceAll("−", "-").split(/[\s,;]+/).filter(Boolean);
+  const numbers = parts.map((part) => (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(part) ? Number(part) : NaN));
+  return parts.length === many && numbers.every(Number.isFinite) ? numbers : null;
 }

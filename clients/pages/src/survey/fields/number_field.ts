@@ -1,9 +1,7 @@
 /** A field for one number between two ends, in its unit. What lies outside is clipped, which is said at once. */
 import { el, fill } from "../../parts/dom.js";
-import { numbersFault } from "./faults.js";
-import type { Field } from "./field.js";
-import { typedField } from "./typed_field.js";
-import { numbersIn } from "./typed.js";
+import { numbersFault, numbersIn } from "./faults.js";
+import { type Field, typedField } from "./field.js";
 import { plain } from "./values.js";
 
 /** What is needed of the numbers that can be given. */

@@ -1,6 +1,6 @@
 /** Answers by their number, as a survey takes them and as people read them. */
 import { type Domain, LabelDomain, ProductDomain, RangeDomain } from "../../../../js/src/domain/domain.js";
-import { plain } from "../../parts/plain.js";
+import { plain } from "../../parts/format.js";
 
 export { plain };
 

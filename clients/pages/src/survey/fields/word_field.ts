@@ -3,8 +3,7 @@ import type { Words } from "../../../../js/src/questions/words.js";
 import type { WordValue } from "../../../../js/src/domain/word_code.js";
 import { toHex } from "../../../../js/src/core/bytes.js";
 import { el, fill } from "../../parts/dom.js";
-import type { Field } from "./field.js";
-import { typedField } from "./typed_field.js";
+import { type Field, typedField } from "./field.js";
 import { plain } from "./values.js";
 
 export type Spelt = Pick<Words, "code" | "spelling">;

@@ -2,7 +2,7 @@
 import type { Choices } from "../../../../js/src/questions/choices.js";
 import { count } from "../../parts/format.js";
 import { ticks } from "../fields/ticks.js";
-import { mapped } from "../fields/typed_field.js";
+import { mapped } from "../fields/field.js";
 import { elseLabel, labelAt, valueAt } from "../fields/values.js";
 import { type Examples, type Kind, viewOf } from "./kind.js";
 

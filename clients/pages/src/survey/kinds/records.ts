@@ -5,12 +5,10 @@ import { NumberGrid } from "../../../../js/src/domain/number.js";
 import { decodeIndex } from "../../../../js/src/mechanisms/laws/law.js";
 import type { RecordField, Records } from "../../../../js/src/questions/records.js";
 import { count } from "../../parts/format.js";
-import { choices } from "../fields/choices.js";
+import { choices, selectField } from "../fields/choices.js";
 import { rangeField, textField } from "../fields/domain_field.js";
-import type { Field } from "../fields/field.js";
+import { type Field, mapped, together as inOne } from "../fields/field.js";
 import { numberField, numberText } from "../fields/number_field.js";
-import { selectField } from "../fields/select_field.js";
-import { mapped, together as inOne } from "../fields/typed_field.js";
 import { labelAt, named, plain, valueAt } from "../fields/values.js";
 import { type Examples, type Kind, NEAREST, viewOf } from "./kind.js";
 

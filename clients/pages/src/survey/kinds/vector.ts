@@ -2,10 +2,8 @@
 import type { Vector } from "../../../../js/src/questions/vector.js";
 import { el } from "../../parts/dom.js";
 import { count, figure } from "../../parts/format.js";
-import { numbersFault } from "../fields/faults.js";
-import type { Field } from "../fields/field.js";
-import { together, typedField } from "../fields/typed_field.js";
-import { numbersIn } from "../fields/typed.js";
+import { numbersFault, numbersIn } from "../fields/faults.js";
+import { type Field, together, typedField } from "../fields/field.js";
 import { type Kind, NEAREST } from "./kind.js";
 
 /** Up to so many numbers have a field each. */

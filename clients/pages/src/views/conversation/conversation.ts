@@ -1,19 +1,17 @@
 /** A panel as a conversation: type a question, see its round fill, read the answer, ask the next. */
-import type { Picture, QuestionAnswer, RoundStatus, Status } from "../../parts/api_types.js";
 import { saveFile } from "../../charts/svg_export.js";
+import type { Picture, QuestionAnswer, RoundStatus, Status } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { follow } from "../../parts/live.js";
+import type { ViewContext } from "../../parts/session.js";
 import { inWords } from "../../parts/trouble.js";
-import { answerLine } from "./answer.js";
+import { endView } from "../shared/end.js";
 import { composer, type Composer } from "./composer.js";
-import { conversationOf, type AnsweredRound } from "./export.js";
-import { head } from "./head.js";
+import { head, summary } from "./head.js";
+import { answerLine } from "./picture.js";
 import type { Reading } from "./reading.js";
 import { roundView, type RoundView, type Surroundings } from "./round.js";
-import { closeRound, openRound, overtaken, pictureOf, roundsOf, statementOf, type PanelStatement } from "./rounds.js";
-import { summary } from "./summary.js";
-import { endView } from "../shared/end.js";
-import type { ViewContext } from "../../parts/session.js";
+import { closeRound, openRound, overtaken, type PanelStatement, pictureOf, roundsOf, statementOf } from "./rounds.js";
 
 /** Shows the conversation of the survey that `status` is of. */
 export async function showConversation(page: HTMLElement, context: ViewContext, status: Status): Promise<void> {
@@ -145,3 +143,37 @@ export async function showConversation(page: HTMLElement, context: ViewContext, 
 /** Whether anything of a round is different. */
 const changed = (a: RoundStatus, b: RoundStatus): boolean =>
   a.state !== b.state || a.n_reports !== b.n_reports || a.waiting !== b.waiting;
+
+// A whole conversation as JSON, made here in the browser from what the collector has told.
+
+/** One round with its answer; null where there is none. */
+interface AnsweredRound {
+  info: RoundStatus;
+  picture: Picture | null;
+}
+
+/** Plain values, in the words of the collector's own answers. */
+export function conversationOf(status: Status, rounds: AnsweredRound[]): Record<string, unknown> {
+  return {
+    survey: status.id,
+    title: status.title,
+    kind: status.kind,
+    epsilon: status.epsilon,
+    delta: status.delta,
+    rounds: status.rounds,
+    minimum_reports: status.minimum_reports,
+    asked: rounds.map(({ info, picture }) => ({
+      round: info.round,
+      id: info.id,
+      query: info.query,
+      labels: info.labels,
+      state: info.state,
+      n_reports: picture?.n_reports ?? info.n_reports,
+      answer: picture === null ? null : answerOf(picture),
+    })),
+  };
+}
+
+function answerOf({ level, positions, labels, value, raw, low, high }: Picture): Record<string, unknown> {
+  return { level, ...(positions === null ? {} : { positions }), labels, value, raw, low, high };
+}

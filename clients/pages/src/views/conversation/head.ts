@@ -1,8 +1,9 @@
 /** What stands above a conversation: what it is, how many rounds are used, what it costs a person, and the link for people. */
-import type { RoundStatus, Status } from "../../parts/api_types.js";
 import { ALLOWANCE } from "../../../../js/src/device/ledger.js";
+import type { RoundStatus, Status } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted, figure } from "../../parts/format.js";
+import { queryText } from "./query.js";
 
 /** Most rounds that are drawn one by one. */
 const PIPS = 40;
@@ -10,7 +11,7 @@ const PIPS = 40;
 /** The largest epsilon that a device answers unless its owner says otherwise. */
 const DEVICE_CAP = ALLOWANCE.cap;
 
-export interface Head {
+interface Head {
   host: HTMLElement;
   update(status: Status, rounds: RoundStatus[]): void;
 }
@@ -80,4 +81,36 @@ export function head(status: Status, save: () => void): Head {
       fill(pips, ...Array.from({ length: total }, (_, i) => el("span", { class: `pip ${rounds[i]?.state ?? "left"}` })));
     },
   };
+}
+
+// After the last round: every question with its answer, side by side.
+
+interface SummaryLine {
+  info: RoundStatus;
+  answer: string;
+  interval: string;
+}
+
+export function summary(lines: SummaryLine[], save: () => void): HTMLElement {
+  const heads = ["round", "question", "answer", "interval", "reports"].map((head) => el("th", { scope: "col" }, head));
+  const rows = lines.map(({ info, answer, interval }) =>
+    el(
+      "tr",
+      {},
+      el("td", { class: "figures", "data-head": "round" }, info.round),
+      el("td", { "data-head": "question" }, queryText(info.query)),
+      el("td", { class: "figures", "data-head": "answer" }, answer),
+      el("td", { class: "figures", "data-head": "interval" }, interval),
+      el("td", { class: "figures", "data-head": "reports" }, count(info.n_reports)),
+    ),
+  );
+  return el(
+    "section",
+    { class: "summary card", "aria-labelledby": "all-asked" },
+    el("h2", { id: "all-asked" }, `All ${count(lines.length)} rounds have been asked`),
+    el("p", { class: "quiet" }, "Everybody who answered did so once. To go on, make a survey of more rounds and ask other people."),
+    el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows)),
+    el("p", { class: "quiet" }, "Each interval holds for its own question. For intervals that hold all together, use session.intervals in Python."),
+    el("p", { class: "deeds" }, el("button", { type: "button", onclick: save }, "Save the conversation as JSON")),
+  );
 }

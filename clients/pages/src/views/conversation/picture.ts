@@ -2,7 +2,7 @@
 import type { Picture } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, figure, percent } from "../../parts/format.js";
-import { shownAnswer, type Reading, type ShownAnswer } from "./reading.js";
+import { type Reading, shownAnswer, type ShownAnswer } from "./reading.js";
 
 /** A picture that goes on with new numbers. */
 export interface SmallPicture {
@@ -55,7 +55,7 @@ function between(reading: Reading): SmallPicture {
 }
 
 /** "95 % interval 20.2 % to 24.5 %". */
-export function intervalText(shown: ShownAnswer, level: number, text: (value: number) => string): string {
+function intervalText(shown: ShownAnswer, level: number, text: (value: number) => string): string {
   if (shown.low === null || shown.high === null) return "no interval is known";
   return `${percent(level)} interval ${text(shown.low)} to ${text(shown.high)}`;
 }
@@ -120,4 +120,35 @@ function addRow(body: HTMLElement): ChoiceRow {
   const row = el("tr", {}, label, bar, value, interval);
   body.append(row);
   return { row, label, amount, band, value, interval };
+}
+
+// A round's answer in words: one large number and its interval, or the choice that most people have.
+
+/** What the answer is about, in a word or two. */
+const ABOUT = { share: "of people", mean: "on average", choice: "is the most common" } as const;
+
+export function answerWords(reading: Reading, picture: Picture, names: string[], open: boolean): HTMLElement[] {
+  const i = reading.as === "choice" ? picture.value.indexOf(Math.max(...picture.value.map((value) => value ?? -Infinity))) : 0;
+  const shown = shownAnswer(reading, picture.value[i]!, picture.low[i] ?? null, picture.high[i] ?? null);
+  const position = picture.positions?.[i] ?? i;
+  const name = names[position] ?? picture.labels[i] ?? String(position);
+  const large = reading.as === "choice" ? name : reading.text(shown.value);
+  const beside = reading.as === "choice" ? `${ABOUT.choice}, with ${reading.text(shown.value)}` : ABOUT[reading.as];
+  return [
+    el(
+      "p",
+      { class: "large figures" },
+      open && el("span", { class: "so-far" }, "so far "),
+      large,
+      " ",
+      el("span", { class: "beside" }, beside),
+    ),
+    el("p", { class: "interval quiet figures" }, intervalText(shown, picture.level, reading.text)),
+  ];
+}
+
+/** The answer on one line, for the summary. */
+export function answerLine(reading: Reading, picture: Picture, names: string[]): { answer: string; interval: string } {
+  const [large, interval] = answerWords(reading, picture, names, false);
+  return { answer: large!.textContent ?? "", interval: (interval!.textContent ?? "").replace(/^.*interval /u, "") };
 }

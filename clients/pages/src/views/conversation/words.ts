@@ -1,6 +1,6 @@
 /** What a survey's domain offers to a query: its attributes, their values, and the text that names them. */
 import { counted } from "../../parts/format.js";
-import { wanted } from "./tokens.js";
+import { wanted } from "./query.js";
 
 /** An attribute of the people who are asked. */
 export interface PanelAttribute {

@@ -1,11 +1,14 @@
 /** A survey that the collector found good: what it says, what it costs, and the button that publishes it. */
-import type { DraftAnswer } from "../../parts/api_types.js";
+import { ask } from "../../parts/api.js";
+import type { CentralGuarantee, DraftAnswer } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { counted } from "../../parts/format.js";
-import { guaranteesList } from "../../parts/guarantees.js";
+import { guaranteesList } from "../../parts/promise.js";
+import { Refetch } from "../../parts/refetch.js";
 import { sentence } from "../../parts/trouble.js";
 import { accuracyWords } from "../../questions/accuracy.js";
-import { type Measure } from "../../questions/kinds.js";
+import type { Measure } from "../../questions/kinds.js";
+import type { SurveyDraft } from "./draft.js";
 
 /** Longest JSON that is shown. */
 const SHOWN = 20_000;
@@ -79,4 +82,22 @@ export function nothingChecked(panel: HTMLElement): void {
       "Check the survey to see what devices will send, and how accurate the answers will be. Nothing is published by that.",
     ),
   );
+}
+
+// Both guarantees of a survey with a relay while its form is filled in, before anything is checked or published.
+
+/** Their place, and what to call when the form has changed; `draft` gives null while there is nothing to tell. */
+export function liveGuarantees(draft: () => SurveyDraft | null): { element: HTMLElement; changed: () => void } {
+  const element = el("div", { class: "live-guarantees", "aria-live": "polite" });
+  const show = (central: CentralGuarantee | null): void => fill(element, central && guaranteesList(central));
+  const told = new Refetch<CentralGuarantee | null>(
+    async () => {
+      const asked = draft();
+      if (!element.isConnected) told.stop();
+      return asked && element.isConnected ? (await ask<DraftAnswer>("/v1/drafts", asked)).central : null;
+    },
+    show,
+    () => show(null), // what is wrong is said when the form is checked
+  );
+  return { element, changed: () => told.wanted() };
 }

@@ -1,13 +1,11 @@
 /** A new survey: a form, what the collector makes of it, and then its page. Nothing that was typed is lost. */
 import type { DraftAnswer, QuestionEntry, Questions } from "../../parts/api_types.js";
-import { checkedPanel, nothingChecked } from "./checked.js";
+import { checkedPanel, liveGuarantees, nothingChecked } from "./checked.js";
 import { calendarFields } from "./calendar_fields.js";
 import { designFields, isDesigned } from "./design_fields.js";
-import { blank, draftOf, filledFrom, filledFromAddress, PREFERRED, type Filled } from "./draft.js";
+import { blank, draftOf, type Filled, filledFrom, filledFromAddress, PREFERRED, publish } from "./draft.js";
 import { epsilonControls } from "./epsilon.js";
-import { liveGuarantees } from "./live_guarantees.js";
 import { relayFields } from "./relay_fields.js";
-import { publish } from "./publishing.js";
 import { kindName, kindPicture } from "../../questions/kinds.js";
 import { allows, type ViewContext } from "../../parts/session.js";
 import { ask, Refusal } from "../../parts/api.js";

@@ -1,12 +1,22 @@
 /** A survey as the form holds it, and as the collector is asked to state it. */
-import type { ParameterEntry, QuestionEntry } from "../../parts/api_types.js";
-import { calendarOf } from "./calendar_fields.js";
-import { type Relayed, relayOf } from "./relay_fields.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/core/limits.js";
+import { ask, Unreachable } from "../../parts/api.js";
+import type { DraftAnswer, ParameterEntry, QuestionEntry } from "../../parts/api_types.js";
 import { figure } from "../../parts/format.js";
 import { numberFrom, wholeNumber } from "../../questions/answers.js";
 import { isPanel, type ParameterKind } from "../../questions/declared.js";
-import { fromAddress, givenOf, nothingTyped, readParameters, typedFrom, type Faults, type Typed, type Value } from "../../questions/typed.js";
+import {
+  type Faults,
+  fromAddress,
+  givenOf,
+  nothingTyped,
+  readParameters,
+  type Typed,
+  typedFrom,
+  type Value,
+} from "../../questions/typed.js";
+import { calendarOf } from "./calendar_fields.js";
+import { type Relayed, relayOf } from "./relay_fields.js";
 
 /** Everything that can be typed, as it was typed. */
 export interface Filled extends Relayed {
@@ -127,4 +137,27 @@ function whole(filled: Filled, name: FormLine, faults: Faults): number | undefin
   const found = wholeNumber(filled[name]);
   if (found === null || found < 1) faults.set(name, "A whole number, 1 or more, or nothing for the collector's own.");
   return found ?? undefined;
+}
+
+// Publishing a survey, however often the collector goes away meanwhile: the same survey twice changes nothing.
+
+const TRY_AGAIN = 2_000;
+
+/** Publishes; `onWait` hears when the collector does not answer and is tried again. Refusals are thrown. */
+export async function publish(
+  { id, statement, attachments }: DraftAnswer,
+  minimum: number | null,
+  onWait: (error: Error) => void,
+): Promise<string> {
+  const body = { statement, attachments, ...(minimum === null ? {} : { minimum_reports: minimum }) };
+  for (;;) {
+    try {
+      await ask("/v1/surveys", body);
+      return id;
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      onWait(error);
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN));
+    }
+  }
 }

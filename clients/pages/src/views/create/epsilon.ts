@@ -1,6 +1,6 @@
 /** Epsilon: a number, a slider, and what it means to a person. */
 import { ALLOWANCE } from "../../../../js/src/device/ledger.js";
-import { surestOf, times } from "../../parts/at_most.js";
+import { surestOf, times } from "../../parts/promise.js";
 import { el, fill } from "../../parts/dom.js";
 
 /** Where the slider begins and ends; the number beside it may go beyond. */

@@ -1,17 +1,32 @@
 /** The planner's controls: what is asked, and epsilon, people and error, of which all but one are given. */
-import type { Planned, Questions } from "../../parts/api_types.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/core/limits.js";
-import { kindName } from "../../questions/kinds.js";
+import type { ParameterEntry, Planned, Questions } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, figure, setting } from "../../parts/format.js";
+import { sentence } from "../../parts/trouble.js";
 import { isPanel, questionOf } from "../../questions/declared.js";
 import { Fields } from "../../questions/fields.js";
-import { parameterFields } from "../../questions/parameter_fields.js";
+import { kindName } from "../../questions/kinds.js";
+import { labelOf, parameterFields } from "../../questions/parameter_fields.js";
 import type { Faults } from "../../questions/typed.js";
-import { parameterSlider } from "./parameter.js";
 import { slider, type Slider } from "./slider.js";
-import { criteriaOf, errorName, isTracking, marginScale, MAX_PERIODS, MAX_ROUNDS, MAX_USERS, plannedMeasure, plannedParameters, PREFERRED } from "./state.js";
-import type { Criterion, ErrorName, PlanState, Repeats, Solved } from "./state.js";
+import {
+  criteriaOf,
+  type Criterion,
+  errorName,
+  type ErrorName,
+  isTracking,
+  marginScale,
+  MAX_PERIODS,
+  MAX_ROUNDS,
+  MAX_USERS,
+  plannedMeasure,
+  plannedParameters,
+  type PlanState,
+  PREFERRED,
+  type Repeats,
+  type Solved,
+} from "./state.js";
 import { epsilonWords, ERRORS, errorWords, peopleWords } from "./words.js";
 
 const SOLVED: Record<Solved, string> = { error: "Error", users: "People", epsilon: "Epsilon", rounds: "Rounds" };
@@ -22,7 +37,7 @@ const SHARES: [number, number] = [0.0001, 0.5];
 const CRITERIA: Criterion[] = ["margin", "l2", "change", "share"];
 const REPEATS: Record<Repeats, string> = { once: "Once", periods: "In every period", windows: "In windows, without an end" };
 
-export interface Controls {
+interface Controls {
   host: HTMLElement;
   /** Shows what was worked out. */
   solved(found: Planned): void;
@@ -217,3 +232,31 @@ function choice(name: string, value: string, label: string, checked: boolean, on
   const id = `${name}-${value}`;
   return [el("input", { type: "radio", name, id, value, checked, onchange }), el("label", { for: id }, label)];
 }
+
+// A question's number by slider: as far as its declared range goes, and not beyond what is usual.
+
+/** Where sliders of whole numbers and of others begin and end; what is typed may go beyond. */
+const USUAL = { integer: [1, 1e6], number: [0.1, 100] } as const;
+
+/** Makes the control of a number, with the place where it is said what is wrong with it. */
+const parameterSlider =
+  (fields: Fields) =>
+  (parameter: ParameterEntry, text: string, changed: (text: string) => void): HTMLElement => {
+    const { name, help } = parameter;
+    const whole = parameter.kind === "integer";
+    const [least, most] = whole ? USUAL.integer : USUAL.number;
+    const allowed: [number, number] = [parameter.low ?? least, parameter.high ?? most];
+    const made = slider({
+      id: `plan-${name}`,
+      label: labelOf(name),
+      ends: [Math.max(least, allowed[0]), Math.min(most, allowed[1])],
+      allowed,
+      whole,
+      text: whole ? count : figure,
+      words: () => sentence(help),
+      changed: (value) => changed(String(value)),
+    });
+    made.set(Number(text) || allowed[0]);
+    made.host.append(fields.placeFor(name, made.field));
+    return made.host;
+  };

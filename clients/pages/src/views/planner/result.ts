@@ -1,21 +1,20 @@
 /** What a plan says: the answer, the curves with the chosen point, every design, and the same plan elsewhere. */
-import type { Planned, PlannedCurve, PlannedOption } from "../../parts/api_types.js";
+import { type Line, lines, type LinesSpec } from "../../charts/lines.js";
 import { endOf } from "../../charts/lines_data.js";
-import { lines, type Line, type LinesSpec } from "../../charts/lines.js";
+import type { Planned, PlannedCurve, PlannedOption } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
-import { count, figure, setting } from "../../parts/format.js";
+import { count, figure, percent, setting } from "../../parts/format.js";
 import { sentence } from "../../parts/trouble.js";
 import { marginWords } from "../../questions/accuracy.js";
-import { type Measure } from "../../questions/kinds.js";
+import type { Measure } from "../../questions/kinds.js";
 import { commandLine, pythonLines } from "./elsewhere.js";
-import { recallCard } from "./recall.js";
-import { errorName, newSurveyLink, plannedMeasure, type ErrorName, type PlanState } from "./state.js";
+import { errorName, type ErrorName, newSurveyLink, plannedMeasure, type PlanState } from "./state.js";
 import { bytesWords, ERRORS, headline, readable, shortNames, spaced, trackingWords } from "./words.js";
 
 /** Most designs that a chart shows: as many as can be told apart by colour, beside the target and the plan. */
 const MOST_LINES = 6;
 
-export interface Result {
+interface Result {
   /** The answer, which stays in sight while the sliders move. */
   head: HTMLElement;
   host: HTMLElement;
@@ -169,5 +168,67 @@ function curve(title: string, xLabel: string) {
       if (chart === null) chart = lines(place, spec);
       else chart.update(spec);
     },
+  };
+}
+
+// Which words a plan finds: the probability against the share of people who have a word, by its length.
+
+type Recall = NonNullable<Planned["recall"]>;
+
+const NAME = "Which words are found";
+
+/** A card that is hidden where no words are asked for. */
+function recallCard(): { host: HTMLElement; show(recall: Recall | null): void } {
+  const about = el("p", { class: "quiet" });
+  const place = el("div");
+  const body = el("tbody");
+  const head = el("th", { scope: "col" });
+  const table = el(
+    "table",
+    { class: "options figures" },
+    el("caption", { class: "visually-hidden" }, "Shares that are found, by the length of a word"),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "length of a word"), head)),
+    body,
+  );
+  const host = el("section", { class: "card", "aria-labelledby": "plan-recall", hidden: true }, el("h2", { id: "plan-recall" }, NAME), about, place, table);
+  let chart: ReturnType<typeof lines> | null = null;
+  return {
+    host,
+    show(recall) {
+      host.hidden = recall === null;
+      if (recall === null) return;
+      fill(about, sentence(recall.statement));
+      fill(head, `share that is found ${percent(recall.probability)} of the time`);
+      fill(body, ...recall.lengths.map(({ length, share }) => recallRow(lengthWords(length), foundWords(share))));
+      const spec = specOf(recall);
+      if (chart === null) chart = lines(place, spec);
+      else chart.update(spec);
+    },
+  };
+}
+
+const recallRow = (name: string, text: string): HTMLElement => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, text));
+
+/** A share of one stands for a word that is not found at all. */
+const foundWords = (share: number): string => (share >= 1 ? "not found" : percent(share));
+
+const lengthWords = (length: number | null): string => (length === null ? "any" : `up to ${length}`);
+
+const inPercent = (share: number): number => Number((100 * share).toPrecision(6));
+
+/** One line for every length, and the share that was asked for or is found. */
+export function specOf({ shares, lengths, target, share }: Recall): LinesSpec {
+  const series = lengths.map(({ length, probabilities }) => ({ name: length === null ? "a number" : `${lengthWords(length)} long`, y: probabilities }));
+  const mark = target ?? share;
+  return {
+    name: NAME,
+    x: shares.map(inPercent),
+    xLabel: "per cent of the people who have the word",
+    yLabel: "probability that it is found",
+    logX: true,
+    share: true,
+    y: [0, 1],
+    series,
+    ...(mark < 1 ? { mark: { x: inPercent(mark), label: percent(mark) } } : {}),
   };
 }

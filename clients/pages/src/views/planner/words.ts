@@ -1,6 +1,6 @@
 /** What the planner's numbers mean, in sentences. */
 import type { Planned, PlannedOption } from "../../parts/api_types.js";
-import { atMost, times } from "../../parts/at_most.js";
+import { atMost, times } from "../../parts/promise.js";
 import { count, counted, figure, percent, setting } from "../../parts/format.js";
 import { accuracyWords, marginWords } from "../../questions/accuracy.js";
 import { type Measure } from "../../questions/kinds.js";
@@ -72,7 +72,7 @@ function exactness(measure: Measure, { answers, margin, l2, rounds, error, users
 }
 
 /** A change in points of a share, or in the answer's unit. */
-export const changeWords = (measure: Measure, change: number): string => marginWords(measure, change).replace("± ", "");
+const changeWords = (measure: Measure, change: number): string => marginWords(measure, change).replace("± ", "");
 
 /** What a tracking survey comes to beside its error: people per period, the change that is seen, and what everybody's answer in every period would cost. */
 export function trackingWords(measure: Measure, { tracking, users, epsilon }: Planned): string[] {

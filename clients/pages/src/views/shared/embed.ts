@@ -3,7 +3,7 @@ import type { Embedding } from "../../parts/api_types.js";
 import { ask } from "../../parts/api.js";
 import { el, fill } from "../../parts/dom.js";
 import { troublePlace } from "../../parts/trouble.js";
-import { copyButton } from "./copy_button.js";
+import { copyButton } from "./exports.js";
 
 /** Folded away; the lines are fetched when somebody opens it. */
 export function embedView(id: string): HTMLElement {

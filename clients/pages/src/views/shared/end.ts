@@ -6,7 +6,7 @@ import { sure } from "../../parts/dialog.js";
 import { el, fill } from "../../parts/dom.js";
 import { troublePlace } from "../../parts/trouble.js";
 
-export interface EndView {
+interface EndView {
   element: HTMLElement;
   update(status: Status): void;
 }

@@ -1,6 +1,5 @@
 /** What can be taken away from a survey's page: its numbers as files, and the link to hand to people. */
-import { el } from "../../parts/dom.js";
-import { copyButton } from "./copy_button.js";
+import { el, fill } from "../../parts/dom.js";
 
 const FORMATS = [
   ["csv", "CSV", "for spreadsheets"],
@@ -9,7 +8,7 @@ const FORMATS = [
   ["arrow", "Arrow", "the same, read without decoding"],
 ] as const;
 
-export interface ExportsView {
+interface ExportsView {
   element: HTMLElement;
   /** The files have intervals of this level from now on. */
   level(level: number): void;
@@ -46,4 +45,24 @@ export function peopleLink(id: string): HTMLElement {
     el("div", { class: "link-row" }, field, copyButton(address, field)),
     el("p", {}, el("a", { href: `/s/${id}` }, "Open it yourself")),
   );
+}
+
+// A button that copies a text.
+
+/** `field` holds the same text, for where a page may not write to the clipboard. */
+export function copyButton(text: string, field: HTMLElement): HTMLElement {
+  const copy = el("button", { type: "button", onclick: () => void copied() }, "Copy");
+
+  async function copied(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      fill(copy, "Copied");
+      setTimeout(() => fill(copy, "Copy"), 2_000);
+    } catch {
+      // Where the clipboard is closed to pages, the person's own copy works on what is now selected.
+      field.focus();
+    }
+  }
+
+  return copy;
 }

@@ -3,9 +3,9 @@ import type { Status } from "../../parts/api_types.js";
 import { kindName } from "../../questions/kinds.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
-import { promisedBoth } from "../../parts/guarantees.js";
+import { promisedBoth } from "../../parts/promise.js";
 
-export interface HeadView {
+interface HeadView {
   element: HTMLElement;
   update(status: Status): void;
 }

@@ -19,7 +19,7 @@ const LEVEL = 0.95;
 /** Most points kept of what was seen. */
 const KEPT = 500;
 
-export interface BoundView {
+interface BoundView {
   element: HTMLElement;
   /** The number of reports has changed, or whether more can come. */
   count(reports: number, open: boolean): void;

@@ -9,7 +9,7 @@ import { upward } from "./picture.js";
 
 const SHARES = [0.001, 0.01, 0.05, 0.1];
 
-export interface CertificateView {
+interface CertificateView {
   element: HTMLElement;
   update(picture: Picture): void;
 }

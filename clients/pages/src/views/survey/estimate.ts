@@ -1,18 +1,17 @@
 /** The estimate: a chart for each panel, and the switches that say how to look at it. */
-import type { Picture } from "../../parts/api_types.js";
 import { bars } from "../../charts/bars.js";
 import { heatmap } from "../../charts/heatmap.js";
 import { lines } from "../../charts/lines.js";
 import { ranges } from "../../charts/ranges.js";
 import type { Chart } from "../../charts/stage.js";
 import { captioned, captionOf, fileName, saveSvg } from "../../charts/svg_export.js";
-import { el, fill } from "../../parts/dom.js";
-import { count, counted } from "../../parts/format.js";
-import { drawn, panelsOf, titleOf, type Choice, type DrawnChart, type PicturePanel } from "./picture.js";
-import { figuresView } from "./figures.js";
-import { AT_ONCE, chooserOf } from "./chooser.js";
-import { switchOf } from "../shared/switch.js";
+import type { Picture } from "../../parts/api_types.js";
+import { el, fill, svg } from "../../parts/dom.js";
+import { count, counted, figure, percent } from "../../parts/format.js";
+import { capital } from "../../parts/trouble.js";
 import { factsOf } from "../../questions/kinds.js";
+import { switchOf } from "../shared/switch.js";
+import { type Choice, drawn, type DrawnChart, panelsOf, type PicturePanel, titleOf } from "./picture.js";
 import { listWords } from "./words_told.js";
 
 interface ShownPanel {
@@ -21,7 +20,7 @@ interface ShownPanel {
   section: HTMLElement;
 }
 
-export interface EstimateView {
+interface EstimateView {
   element: HTMLElement;
   choice: Choice;
   update(picture: Picture): void;
@@ -137,4 +136,101 @@ function summary({ kind, answers, positions, labels, certain, n_reports: reports
   if (positions === null) return from;
   const which = positions.at(-1) === positions.length - 1 ? "first" : "largest";
   return `${from} The ${count(labels.length)} ${which} of ${count(answers)} answers are drawn; the exports hold all.`;
+}
+
+// Which of many pictures is looked at: the first few, or one by its name.
+
+/** Up to so many pictures stand below each other. */
+const AT_ONCE = 6;
+
+interface Chooser {
+  element: HTMLElement;
+  /** The pictures to draw out of these; at most so many where none is chosen. */
+  shown(panels: PicturePanel[], most: number): PicturePanel[];
+  /** How many are left to be shown by a button. */
+  left(panels: PicturePanel[], most: number): number;
+}
+
+/** `onChoose` is called when another one is chosen. */
+function chooserOf(onChoose: () => void): Chooser {
+  const select = el("select", { id: "choose-picture", onchange: onChoose });
+  const element = el("p", { class: "choose-picture", hidden: true }, el("label", { for: select.id }, "Picture"), select);
+  let names = "";
+
+  function offer(panels: PicturePanel[]): void {
+    const titles = panels.map(titleOf);
+    element.hidden = panels.length <= AT_ONCE;
+    if (titles.join("\n") === names) return;
+    names = titles.join("\n");
+    const first = el("option", { value: "" }, "one after the other");
+    fill(select, first, ...titles.map((title, at) => el("option", { value: at }, title)));
+  }
+
+  return {
+    element,
+    shown(panels, most) {
+      offer(panels);
+      return select.value === "" ? panels.slice(0, most) : panels.slice(Number(select.value), Number(select.value) + 1);
+    },
+    left: (panels, most) => (select.value === "" ? Math.max(0, panels.length - most) : 0),
+  };
+}
+
+// Figures of a number, such as its mean: each in large letters, with its interval on the scale it can lie on.
+
+type Figure = Picture["figures"][number];
+
+/** A place on a scale as a share of its length, however far outside it lies. */
+export function placeOf(value: number, { least, most }: Pick<Figure, "least" | "most">): number {
+  return Math.min(Math.max((value - least) / (most - least), 0), 1);
+}
+
+/** A number to as many digits as its interval tells, and two more at least. */
+export function written(value: number, { low, high }: Pick<Figure, "low" | "high">): string {
+  const width = high - low;
+  if (!(width > 0) || !Number.isFinite(width)) return figure(value);
+  const decimals = Math.min(Math.max(1 - Math.floor(Math.log10(width)), 0), 12);
+  return value.toFixed(decimals).replace("-", "−");
+}
+
+/** Shows what a picture says of a number; hidden where that is nothing. */
+function figuresView(): { element: HTMLElement; update(picture: Picture): void } {
+  const element = el("dl", { class: "figures-list", hidden: true });
+  return {
+    element,
+    update({ figures, level }) {
+      element.hidden = figures.length === 0;
+      fill(element, ...figures.map((one) => row(one, level)));
+    },
+  };
+}
+
+function row(one: Figure, level: number): HTMLElement {
+  const unit = one.unit === "" ? "" : `\u00a0${one.unit}`;
+  const between = `${percent(level)} interval: ${written(one.low, one)} to ${written(one.high, one)}${unit}`;
+  return el(
+    "div",
+    {},
+    el("dt", {}, capital(one.name)),
+    el("dd", {}, el("strong", { class: "figures" }, `${written(one.value, one)}${unit}`), el("span", { class: "quiet" }, between)),
+    scale(one),
+  );
+}
+
+/** From the least to the most that it can be: the interval as a band, the value as a mark on it. */
+function scale(one: Figure): HTMLElement {
+  const at = (value: number): string => `${(100 * placeOf(value, one)).toFixed(2)}%`;
+  const wide = `${(100 * (placeOf(one.high, one) - placeOf(one.low, one))).toFixed(2)}%`;
+  return el(
+    "dd",
+    { class: "scale", "aria-hidden": "true" },
+    svg(
+      "svg",
+      { height: 18 },
+      svg("line", { class: "line", x1: 0, x2: "100%", y1: 9, y2: 9 }),
+      svg("rect", { class: "band", x: at(one.low), width: wide, y: 3, height: 12, rx: 3 }),
+      svg("line", { class: "mark", x1: at(one.value), x2: at(one.value), y1: 0, y2: 18 }),
+    ),
+    el("p", { class: "ends quiet" }, el("span", {}, figure(one.least)), el("span", {}, figure(one.most))),
+  );
 }

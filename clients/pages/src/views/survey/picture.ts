@@ -4,8 +4,7 @@ import type { BarsSpec } from "../../charts/bars_data.js";
 import type { HeatmapSpec } from "../../charts/heatmap.js";
 import type { LinesSpec } from "../../charts/lines_data.js";
 import type { RangesSpec } from "../../charts/ranges.js";
-import { figure, percent } from "../../parts/format.js";
-import { plain } from "../../parts/plain.js";
+import { figure, percent, plain } from "../../parts/format.js";
 import { wordPanels, type WordsPanel } from "./words_told.js";
 
 /** Projected and raw answers, and the ends of their intervals. */

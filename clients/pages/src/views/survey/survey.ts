@@ -3,7 +3,7 @@ import type { Picture, Status } from "../../parts/api_types.js";
 import type { ViewContext } from "../../parts/session.js";
 import { ask, Refusal, Unreachable } from "../../parts/api.js";
 import { el, fill } from "../../parts/dom.js";
-import { guaranteesCard } from "../../parts/guarantees.js";
+import { guaranteesCard } from "../../parts/promise.js";
 import { follow } from "../../parts/live.js";
 import { troublePlace } from "../../parts/trouble.js";
 import { boundView } from "./bound.js";

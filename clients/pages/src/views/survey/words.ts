@@ -2,13 +2,12 @@
 import type { AnswerRow, Picture, WordsAnswer } from "../../parts/api_types.js";
 import { ask, Refusal } from "../../parts/api.js";
 import { el, fill } from "../../parts/dom.js";
-import { percent } from "../../parts/format.js";
-import { plain } from "../../parts/plain.js";
+import { percent, plain } from "../../parts/format.js";
 import { onceInWords } from "../../parts/trouble.js";
 import { Refetch } from "../../parts/refetch.js";
 import { shareWords, wordFacts } from "./words_told.js";
 
-export interface WordsView {
+interface WordsView {
   element: HTMLElement;
   update(picture: Picture): void;
   stop(): void;

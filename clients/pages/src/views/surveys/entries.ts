@@ -1,5 +1,5 @@
 /** The surveys of a list: which of them match what was typed, and what they come to. */
-import type { Status, SurveyEntry } from "../../parts/api_types.js";
+import type { Status, SurveyEntry, Surveys } from "../../parts/api_types.js";
 
 /** What is looked for; empty text and "all" let everything through. */
 export interface ListFilter {
@@ -39,4 +39,18 @@ export function totals(
     reports: told.reduce((sum, status) => sum + status.n_reports + status.waiting, 0),
     told: told.length,
   };
+}
+
+// The whole list of surveys, which a collector with very many sends in pages.
+
+/** All surveys, oldest first, each once even when some are deleted between one page and the next. */
+export async function allSurveys(fetchPage: (path: string) => Promise<Surveys>): Promise<SurveyEntry[]> {
+  const first = await fetchPage("/v1/surveys");
+  const found = new Map(first.surveys.map((entry) => [entry.id, entry]));
+  for (let page = 2; page <= first.pages; page += 1) {
+    const { surveys, pages } = await fetchPage(`/v1/surveys?page=${page}`);
+    for (const entry of surveys) found.set(entry.id, entry);
+    if (page >= pages) break;
+  }
+  return [...found.values()];
 }

@@ -1,17 +1,15 @@
 /** All surveys of the collector, with their counts as they grow. */
-import type { Status, SurveyEntry, Surveys } from "../../parts/api_types.js";
-import { allows, type ViewContext } from "../../parts/session.js";
-import { cardOf, type Card } from "./card.js";
-import { count as keepCounting } from "./counting.js";
-import { emptyList } from "./empty.js";
-import { matching, totals } from "./entries.js";
-import { filters } from "./filters.js";
-import { allSurveys } from "./pages.js";
 import { ask } from "../../parts/api.js";
+import type { QuestionEntry, SignedIn, Status, SurveyEntry, Surveys } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
-import { troublePlace } from "../../parts/trouble.js";
+import { allows, type ViewContext } from "../../parts/session.js";
+import { sentence, troublePlace } from "../../parts/trouble.js";
 import { askDeclared } from "../../questions/declared.js";
+import { kindName, kindPicture, KINDS } from "../../questions/kinds.js";
+import { type Card, cardOf } from "./card.js";
+import { count as keepCounting } from "./counting.js";
+import { allSurveys, type ListFilter, matching, totals } from "./entries.js";
 
 const LOOK_AGAIN = 10_000;
 /** How many cards are made at once; the others wait behind a button. */
@@ -144,4 +142,70 @@ export async function showSurveys(page: HTMLElement, { session }: ViewContext): 
     }
     if (!document.hidden) look().then(() => entries.length > 0 || tell(null), tell);
   }, LOOK_AGAIN);
+}
+
+// Searching a long list: words of the title, open or sealed, which kind.
+
+interface Filters {
+  element: HTMLElement;
+  wanted: () => ListFilter;
+  /** Let people choose these kinds too: of another package's surveys. */
+  offer: (kinds: Iterable<string>) => void;
+  /** How much of the list is left, for eyes and screen readers. */
+  say: (text: string) => void;
+}
+
+function filters(onChange: () => void): Filters {
+  const text = el("input", {
+    type: "search",
+    placeholder: "Search titles",
+    "aria-label": "Search titles",
+    oninput: onChange,
+  });
+  const state = choice("State", { all: "every state", open: "open", sealed: "sealed" }, onChange);
+  const kinds = KINDS.map((kind) => [kind, kindName(kind)]);
+  const kind = choice("Kind", { all: "every kind", ...Object.fromEntries(kinds) }, onChange);
+  const said = el("p", { class: "quiet", role: "status" });
+  return {
+    element: el("div", { class: "filters", role: "search" }, text, state, kind, said),
+    wanted: () => ({ text: text.value, state: state.value, kind: kind.value }),
+    offer(others) {
+      const known = new Set([...kind.options].map(({ value }) => value));
+      kind.append(...[...new Set(others)].filter((one) => !known.has(one)).map((one) => el("option", { value: one }, kindName(one))));
+    },
+    say: (words) => fill(said, words),
+  };
+}
+
+function choice(label: string, options: Record<string, string>, onchange: () => void): HTMLSelectElement {
+  const made = Object.entries(options).map(([value, text]) => el("option", { value }, text));
+  return el("select", { "aria-label": label, onchange }, ...made);
+}
+
+// What a collector without surveys shows: what can be asked, and how to make the first survey.
+
+function emptyList(session: SignedIn, questions: readonly QuestionEntry[]): HTMLElement {
+  return el(
+    "section",
+    { class: "empty" },
+    el("h1", {}, "No survey yet"),
+    el(
+      "p",
+      { class: "lead" },
+      "Every device randomizes its report before it sends it, so that a report says little about its sender. " +
+        "Many reports together give accurate statistics.",
+    ),
+    el(
+      "ul",
+      { class: "kinds-told" },
+      ...questions.map(({ kind, summary }) =>
+        el("li", { class: "card" }, kindPicture(kind), el("h2", {}, kindName(kind)), el("p", { class: "quiet" }, sentence(summary))),
+      ),
+    ),
+    allows(session, "publish")
+      ? el("p", {}, el("a", { class: "button", href: "/new" }, "Make the first survey"))
+      : el("p", {}, "Your token cannot publish. A survey that somebody else publishes appears here by itself."),
+    el("p", { class: "quiet" }, "Or on the command line:"),
+    el("pre", {}, 'sottovoce survey create shares --labels red,green,blue --epsilon 1 --title "Favourite colour"'),
+  );
 }

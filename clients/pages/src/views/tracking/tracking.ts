@@ -1,25 +1,23 @@
 /** A tracking survey: its curve as periods close, the one that is filling, and what changed between them. */
-import type { CurveBody, PeriodList, Status } from "../../parts/api_types.js";
 import { CurveChart } from "../../charts/curve.js";
 import { captioned, captionOf, fileName, saveFile, savePng, saveSvg } from "../../charts/svg_export.js";
-import type { ViewContext } from "../../parts/session.js";
-import { Refusal, Unreachable } from "../../parts/api.js";
+import { ask, Refusal, Unreachable } from "../../parts/api.js";
+import type { CurveBody, PeriodList, PeriodStatus, Status } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted, percent } from "../../parts/format.js";
-import { guaranteesCard } from "../../parts/guarantees.js";
 import { follow } from "../../parts/live.js";
-import { sentence, troublePlace } from "../../parts/trouble.js";
-import { embedView } from "../shared/embed.js";
-import { peopleLink } from "../shared/exports.js";
-import { endView } from "../shared/end.js";
-import { headView } from "../shared/head.js";
+import { guaranteesCard } from "../../parts/promise.js";
 import { Refetch } from "../../parts/refetch.js";
+import type { ViewContext } from "../../parts/session.js";
+import { capital, sentence, troublePlace } from "../../parts/trouble.js";
+import { embedView } from "../shared/embed.js";
+import { endView } from "../shared/end.js";
+import { peopleLink } from "../shared/exports.js";
+import { headView } from "../shared/head.js";
 import { switchOf } from "../shared/switch.js";
 import { answersOf } from "./answers.js";
 import { differenceView } from "./difference.js";
-import { periodsView } from "./periods.js";
-import { csvOf, specOf } from "./reading.js";
-import { curveOf, periodsOf, type Look } from "./wire.js";
+import { csvOf, expected, specOf } from "./reading.js";
 import { standing, trendWords } from "./words.js";
 
 /** Milliseconds after a boundary at which the collector is asked again: it needs a moment to open and to close. */
@@ -197,4 +195,69 @@ const fullest = ({ periods }: PeriodList): number => periods.reduce((most, { n_r
 function tooFew(list: PeriodList, { minimum_reports: minimum, state }: Status): string {
   if (list.periods.length === 0) return state === "open" ? "No period has begun yet. The curve appears here by itself." : "No period was asked.";
   return `No period has ${counted(Math.max(1, minimum), "report")} yet, without which none is shown; the fullest has ${count(fullest(list))}.`;
+}
+
+// What the collector tells of a tracking survey, page by page where there are many periods.
+
+/** Every period that has begun, and how the survey stands. */
+async function periodsOf(id: string): Promise<PeriodList> {
+  const first = await ask<PeriodList>(`/v1/surveys/${id}/periods`);
+  const found = new Map(first.periods.map((period): [number, PeriodStatus] => [period.number, period]));
+  let last = first;
+  for (let page = 2; page <= last.pages; page += 1) {
+    last = await ask<PeriodList>(`/v1/surveys/${id}/periods?page=${page}`);
+    for (const period of last.periods) found.set(period.number, period);
+  }
+  return { ...last, periods: [...found.values()] };
+}
+
+/** How a curve is looked at. */
+interface Look {
+  level: number;
+  smooth: boolean;
+}
+
+/** The curve of one answer; of the first where none is named. */
+const curveOf = (id: string, answer: string | null, { level, smooth }: Look): Promise<CurveBody> =>
+  ask(`/v1/surveys/${id}/curve?${new URLSearchParams({ ...(answer === null ? {} : { answer }), level: String(level), smooth: String(smooth) })}`);
+
+// The periods one by one, the latest first: how full each is, and the way to its own estimate.
+
+const LISTED = 26;
+
+function periodsView(): { element: HTMLElement; update(list: PeriodList): void } {
+  const list = el("ol", { class: "period-list", reversed: true });
+  const more = el("button", { type: "button", class: "plain small", hidden: true, onclick: () => showMore() });
+  const element = el("section", { class: "card periods", "aria-labelledby": "periods", hidden: true }, el("h2", { id: "periods" }, "Periods"), list, more);
+  let told: PeriodList | null = null;
+  let shown = LISTED;
+
+  function showMore(): void {
+    shown += LISTED;
+    draw();
+  }
+
+  function draw(): void {
+    const all = [...(told?.periods ?? [])].reverse();
+    const likely = expected(all);
+    element.hidden = all.length === 0;
+    const lines = all.slice(0, shown).map(({ id, label, state, n_reports: reports }) => {
+      const open = state === "open";
+      const filled = open && likely !== null ? `${count(reports)} of about ${count(likely)} reports` : counted(reports, "report");
+      const bar = open && likely !== null && likely > 0 && el("progress", { max: likely, value: Math.min(reports, likely), "aria-label": filled });
+      return el("li", {}, el("a", { href: `/survey/${id}` }, capital(label)), el("span", { class: "quiet figures" }, `${filled}${open ? ", open" : ""}`), bar);
+    });
+    fill(list, ...lines);
+    const left = all.length - shown;
+    more.hidden = left <= 0;
+    fill(more, `Show ${count(Math.min(left, LISTED))} more`);
+  }
+
+  return {
+    element,
+    update(now) {
+      told = now;
+      draw();
+    },
+  };
 }

@@ -1,7 +1,6 @@
 /** How a tracking survey stands, and what its curve says, in words. */
 import type { DifferenceBody, PeriodList, TrendBody } from "../../parts/api_types.js";
-import { count, figure, percent } from "../../parts/format.js";
-import { named } from "../../parts/period.js";
+import { count, figure, named, percent } from "../../parts/format.js";
 import { capital } from "../../parts/trouble.js";
 
 const whole = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
