@@ -23,9 +23,7 @@ from sottovoce.transparency.tree_head import TreeHead
 
 __all__ = ["Collector", "find_survey"]
 
-
 _PREFIX: Final = re.compile(r"[0-9a-f]{4,63}")
-
 _SHOWN: Final = 8
 
 

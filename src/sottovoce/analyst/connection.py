@@ -21,7 +21,6 @@ from sottovoce.transparency.tree_head import TreeHead
 
 __all__ = ["Connection", "check_key", "check_minimum", "check_pin", "read"]
 
-
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{16,64}")
 
 

@@ -15,7 +15,6 @@ from sottovoce.service.storage.committer import Arrival, Closed
 
 __all__ = ["Metrics", "Standstill", "TimedStore"]
 
-
 _ESTIMATE_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 _TOTALS_SECONDS: Final = 5.0

@@ -15,15 +15,7 @@ from sottovoce.service.running.service_settings import ServiceSettings, common
 from sottovoce.service.running.settings import RELAY_PREFIX, setting
 from sottovoce.service.storage.reserve import DEFAULT_RESERVE
 
-__all__ = [
-    "KEY_FILE",
-    "OTHER_VARIABLES",
-    "SETTINGS",
-    "SETTINGS_VARIABLE",
-    "TOKEN_VARIABLE",
-    "URL_VARIABLE",
-    "Settings",
-]
+__all__ = ["KEY_FILE", "OTHER_VARIABLES", "SETTINGS", "SETTINGS_VARIABLE", "TOKEN_VARIABLE", "URL_VARIABLE", "Settings"]
 
 KEY_FILE: Final = "signing.key"
 """In the data folder."""

@@ -35,11 +35,8 @@ __all__ = [
     "Values",
 ]
 
-
 Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-
 Name = Annotated[str, Meta(max_length=64)]
-
 Criterion: TypeAlias = Literal["l2", "margin"]
 
 

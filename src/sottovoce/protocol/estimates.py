@@ -6,14 +6,7 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType
 
-from sottovoce.protocol.base import (
-    Count,
-    Delta,
-    Hex64,
-    Level,
-    RequestStruct,
-    ResponseStruct,
-)
+from sottovoce.protocol.base import Count, Delta, Hex64, Level, RequestStruct, ResponseStruct
 
 __all__ = [
     "AnswerRow",
@@ -25,7 +18,6 @@ __all__ = [
     "WordsAsked",
     "WordsFound",
 ]
-
 
 MAX_WORDS: Final = 10_000
 """Most words of one request."""

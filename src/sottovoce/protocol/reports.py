@@ -7,13 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from sottovoce.protocol.base import (
-    BASE64URL,
-    HEX_32,
-    Count,
-    RequestStruct,
-    ResponseStruct,
-)
+from sottovoce.protocol.base import BASE64URL, HEX_32, Count, RequestStruct, ResponseStruct
 from sottovoce.protocol.errors import ErrorDetail, RefusedReport
 
 __all__ = ["Acknowledgement", "HandedIn", "MessageReceipt", "OneReport", "RefusedUpload", "ReportsBody"]

@@ -163,7 +163,6 @@ class SegmentEntry(msgspec.Struct, frozen=True):
 
 
 MAX_MINIMUM: Final = 10**12
-
 MAX_LABEL: Final = 1000
 
 StandingState = Literal["open", "sealed"]

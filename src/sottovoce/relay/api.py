@@ -27,7 +27,6 @@ from sottovoce.service.storage.readiness import reason_of
 
 __all__ = ["RELAY_ROUTES"]
 
-
 _FULL_SECONDS: Final = 60.0
 """Until a person has done something about it, perhaps."""
 

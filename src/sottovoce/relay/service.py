@@ -31,13 +31,9 @@ from sottovoce.service.storage.readiness import Readiness
 
 __all__ = ["SEAL_FILE", "AddressLimit", "RelayService"]
 
-
 _MINUTE: Final = 60.0
-
 _KEY_BYTES: Final = 32
-
 _TAG_BYTES: Final = 12
-
 _NETWORK_BITS: Final = 64
 """Of an IPv6 address: what one household or server is given whole."""
 
@@ -100,16 +96,12 @@ SEAL_FILE: Final = "watermark.key"
 """In the relay's folder."""
 
 _THREADS: Final = 16
-
 _MOST_WAITING: Final = 512
 """Requests that are passed on at a time, and that may wait for it."""
 
 _BETWEEN_MARKS: Final = 1.0
-
 _BETWEEN_KEYS: Final = 300.0
-
 _BETWEEN_TIDYING: Final = 3600.0
-
 _REMEMBERED: Final = 30 * 86400
 """Seconds for which a message that comes again is known."""
 

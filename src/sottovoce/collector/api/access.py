@@ -41,7 +41,6 @@ from sottovoce.service.refusal import Refusal
 
 __all__ = ["ROUTES"]
 
-
 _TOKEN_ID: Final = re.compile(r"[0-9a-f]{8}")
 
 

@@ -45,7 +45,6 @@ __all__ = [
     "unauthorized",
 ]
 
-
 _OPENS: Final[dict[str, frozenset[str]]] = {
     "read": frozenset({"read"}),
     "ask": frozenset({"read", "ask"}),
@@ -121,7 +120,6 @@ PAGE_HEADER: Final = "X-Sottovoce-Page"
 _RULES: Final = "HttpOnly; SameSite=Strict; Path=/"
 
 _SITE: Final = b"sec-fetch-site"
-
 _PAGE: Final = PAGE_HEADER.lower().encode()
 
 _READING: Final = ("GET", "HEAD")

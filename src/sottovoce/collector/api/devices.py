@@ -21,11 +21,9 @@ from sottovoce.transparency.tree import LogEntry
 
 __all__ = ["PAGE_ENTRIES", "ROUTES"]
 
-
 _ROUND: Final = re.compile(r"[1-9][0-9]{0,8}")
 
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
-
 _BRIEFLY: Final = "public, max-age=10"
 
 
@@ -110,9 +108,7 @@ PAGE_ENTRIES: Final = 1000
 _BEHIND: Final = "the database is unavailable, or does not continue the log that was signed; try again later"
 
 Position = Annotated[int, Meta(ge=0, le=2**53, description="a position in the log, from 0")]
-
 LogSize = Annotated[int, Meta(ge=0, le=2**53, description="a number of entries")]
-
 BlockNumber = Annotated[int, Meta(ge=0, le=2**45, description="how many whole blocks of 256 entries were seen before")]
 
 

@@ -17,7 +17,6 @@ from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["central_body", "central_of", "notes_of", "people_note"]
 
-
 _LONG: Final = 1024
 """A report of more bytes is worth a word."""
 

@@ -43,7 +43,6 @@ from sottovoce.theory.adaptive_bounds import adaptive_bound, predicted_worst_err
 
 __all__ = ["ROUTES", "make_plan"]
 
-
 _PANEL: Final = {one.name: one for one in Panel.parameters if not one.group}
 """What a panel's error depends on; whose records it asks about plays no part."""
 

@@ -33,7 +33,6 @@ from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["MAX_PUBLICATION_BYTES", "OWN_RELAY", "ROUTES", "is_own_relay"]
 
-
 OWN_RELAY: Final = (
     "the relay is at the collector's own address, and so separates nothing: devices refuse such a survey; name a relay "
     "that somebody else runs, at another address"

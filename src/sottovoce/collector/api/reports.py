@@ -36,7 +36,6 @@ from sottovoce.service.storage.committer import Arrival, Closed
 
 __all__ = ["ROUTES", "closed_refusal", "send_reports", "throttled"]
 
-
 _AT_ONCE: Final = 2**17
 """Bodies up to so many bytes are judged in the event loop, which takes less time than handing them to a thread."""
 

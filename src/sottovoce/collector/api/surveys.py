@@ -47,11 +47,9 @@ from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["EPOCH_HEADER", "PAGE_PERIODS", "ROUTES", "rounds_of", "status_of"]
 
-
 _FULL: Final = {507: "the disk is full; nothing was changed"}
 
 _TRIES: Final = 50
-
 _PAUSE: Final = 0.05
 """Seconds between two tries; all of them take far less than a request may."""
 

@@ -21,13 +21,7 @@ from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.object_storage import ObjectStorage, object_bytes, object_name, reports_in
 from sottovoce.collector.store.records import NewSegment, ObjectRecord, Segment, SegmentInfo
 from sottovoce.collector.surveys.published import answerable_of
-from sottovoce.core.errors import (
-    ObjectStorageError,
-    SottovoceError,
-    StoreError,
-    StoreFullError,
-    StoreUnavailableError,
-)
+from sottovoce.core.errors import ObjectStorageError, SottovoceError, StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.survey import Survey

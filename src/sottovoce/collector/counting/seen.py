@@ -31,7 +31,6 @@ from sottovoce.formats.wire import REPORT_ID_BYTES
 
 __all__ = ["DiskRun", "IdHash", "IdMarks", "MemoryIds", "SeenIds", "WordFilter", "merged_pieces"]
 
-
 _IDS_A_WORD: Final = 4
 """64 bits for as many ids."""
 

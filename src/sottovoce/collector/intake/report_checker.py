@@ -31,7 +31,6 @@ __all__ = [
     "read_report",
 ]
 
-
 FieldCode: TypeAlias = Literal["bad_id", "bad_encoding", "wrong_length"]
 """Why the fields of one report cannot be read."""
 
@@ -73,7 +72,6 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _decode: Final = msgspec.json.Decoder(_Body).decode
-
 _decode_loosely: Final = msgspec.json.Decoder().decode
 
 

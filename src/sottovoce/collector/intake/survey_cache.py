@@ -13,12 +13,10 @@ from sottovoce.surveys.survey import Survey
 
 __all__ = ["CachedSurvey", "SurveyCache"]
 
-
 _MOST_SURVEYS: Final = 256
 """One that is not here costs a look into the store and the reading of its statement."""
 
 _MOST_RESULTS: Final = 96
-
 _RESULT_BYTES: Final = 2**28
 """Room for an estimate of a million answers as bytes in two forms."""
 

@@ -19,7 +19,6 @@ from sottovoce.core.integrity import integrity_of
 
 __all__ = ["ASSETS_VARIABLE", "ELEMENT", "PAGES", "File", "Form", "load_files", "script_name", "snippet_of"]
 
-
 ELEMENT: Final = "element.js"
 """The file; it is served under a name that changes with what it holds, and never under this one."""
 

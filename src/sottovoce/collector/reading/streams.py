@@ -15,7 +15,6 @@ from sottovoce.service.refusal import Refusal, refusal_of
 
 __all__ = ["EVENT_STREAM", "MOST_STREAMS", "Feed", "Feeds", "ReadStatus", "Stream", "StreamPace", "Streams"]
 
-
 ReadStatus: TypeAlias = Callable[[str], Awaitable[bytes]]
 """From a survey's id to how it stands, as JSON; refuses with 404 or 410 when it is gone."""
 

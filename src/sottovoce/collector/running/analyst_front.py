@@ -35,7 +35,6 @@ from sottovoce.service.refusal import Refusal
 
 __all__ = ["ANSWER_BYTES", "Pace", "ReadingProcess", "Recent"]
 
-
 _BYTES_A_SECOND: Final = 32 * 2**20
 """Of all bodies together, while reports come in: about a tenth of the event loop's time."""
 
@@ -76,7 +75,6 @@ class Pace:
 P = TypeVar("P")
 
 _SECONDS: Final = 1.0
-
 _MOST: Final = 64
 
 

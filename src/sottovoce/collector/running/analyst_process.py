@@ -46,9 +46,7 @@ __all__ = [
     "take",
 ]
 
-
 _LENGTH: Final = 4
-
 _LAST: Final = 1 << 31
 """Set in the length of a body's last part."""
 
@@ -110,7 +108,6 @@ NICENESS: Final = 5
 """Analysts get what devices leave of the processors."""
 
 _PART_BYTES: Final = 2**16
-
 _LONGEST_PAUSE: Final = 2.0
 
 _log = logging.getLogger("sottovoce.serve")

@@ -40,13 +40,10 @@ __all__ = [
     "rotate_keys",
 ]
 
-
 KeyState: TypeAlias = Literal["prepared", "current", "retired"]
 
 _FILE_MODE: Final = 0o600
-
 _IDS: Final = 256
-
 _LINE: Final = re.compile(r"([0-9]{1,3}) ([a-z]+) ([0-9A-Za-z_-]{43})")
 
 

@@ -28,7 +28,6 @@ from sottovoce.service.refusal import Refusal
 
 __all__ = ["OPENING", "Opening", "SealedCode", "SealedReport", "Unreadable", "open_reports"]
 
-
 SealedCode: TypeAlias = Literal["unknown_key", "unknown_suite", "cannot_open", "bad_message", "no_report"]
 """Why a sealed message holds no report."""
 

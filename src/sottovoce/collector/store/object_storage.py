@@ -30,7 +30,6 @@ from sottovoce.surveys.survey import Survey
 
 __all__ = ["ObjectStorage", "object_bytes", "object_name", "reports_in"]
 
-
 _WHERE: Final = "the object storage (setting objects)"
 
 

@@ -26,7 +26,6 @@ __all__ = [
     "epoch_of",
 ]
 
-
 SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 
 

@@ -23,7 +23,6 @@ from sottovoce.service.storage.sql import Transaction, UndoneError
 
 __all__ = ["APPEND", "ReportTables", "append_values"]
 
-
 _PROBE_BYTES: Final = 8192
 
 APPEND: Final = (

@@ -32,7 +32,6 @@ __all__ = [
     "token_record",
 ]
 
-
 PART_BYTES: Final = 1024 * 1024
 """Longest value that is ever stored as one: it bounds memory, and how much room removing a row takes for a moment."""
 

@@ -23,9 +23,7 @@ from sottovoce.service.storage.sqlite_file import OVER_QUOTA
 
 __all__ = ["APPLICATION_ID", "AtOnce", "SqliteStore", "migrate", "resets_safely"]
 
-
 _IN_A_ROW: Final = 256
-
 _BYTES_IN_A_ROW: Final = 4 * 1024 * 1024
 """Appends before one is left to the store's writer, which takes the time to write the log back into the database."""
 

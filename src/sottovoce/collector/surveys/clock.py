@@ -12,7 +12,6 @@ from sottovoce.service.running.outage import Outage
 
 __all__ = ["MAX_APART", "ClockGuard", "StoreClock"]
 
-
 _APART: Final = 60.0
 """Seconds between two clocks that are worth a line in the log; the shortest epoch is as long."""
 

@@ -13,7 +13,6 @@ from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["PublishedSurvey", "SurveySource", "answerable_of", "signed_record", "survey_of"]
 
-
 PublishedSurvey: TypeAlias = Survey | Panel | Tracking
 """What can be stored: what people answer, or what has rounds or periods that they answer."""
 

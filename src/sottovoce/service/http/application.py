@@ -17,7 +17,6 @@ from sottovoce.service.running.outage import Repeats
 
 __all__ = ["SECURITY_HEADERS", "AnsweringService", "Application", "Elsewhere"]
 
-
 SECURITY_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

@@ -22,7 +22,6 @@ from sottovoce.service.refusal import Refusal
 
 __all__ = ["Handler", "Page", "QueryParameter", "Route", "Router", "Sendable", "check_page", "route"]
 
-
 Sendable: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 """A response: an ASGI application for one request."""
 

@@ -16,7 +16,6 @@ from sottovoce.service.refusal import Refusal
 
 __all__ = ["LruCache", "SlowWork"]
 
-
 K = TypeVar("K")
 P = TypeVar("P")
 

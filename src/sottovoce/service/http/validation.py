@@ -15,7 +15,6 @@ from sottovoce.protocol.base import BASE64, BASE64URL, HEX_32, HEX_64, LINE
 
 __all__ = ["Fault", "describe", "find_fault"]
 
-
 _FORMS: Final = {
     None: "text",
     HEX_32: "32 hexadecimal digits",

@@ -10,7 +10,6 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 __all__ = ["COMMIT_SECONDS", "METRICS_TYPE", "TimelessRegistry"]
 
-
 METRICS_TYPE: Final = CONTENT_TYPE_LATEST
 
 COMMIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)

@@ -43,7 +43,6 @@ __all__ = [
     "whole",
 ]
 
-
 RELAY_PREFIX: Final = "SOTTOVOCE_RELAY_"
 """Begins the settings of a relay, which may run on the same machine as a collector."""
 
@@ -53,7 +52,6 @@ Read: TypeAlias = Callable[[object], Any]
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 _YES: Final = ("yes", "true", "1")
-
 _NO: Final = ("no", "false", "0")
 
 _ORIGIN: Final = re.compile(r"https?://[0-9A-Za-z.:\[\]-]+")

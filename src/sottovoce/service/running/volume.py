@@ -20,7 +20,6 @@ from sottovoce.core.errors import SettingsError
 
 __all__ = ["MountPoint", "check_volume", "folder_lock", "mount_points", "why_gone"]
 
-
 _LIST: Final = Path("/proc/self/mountinfo")
 
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")

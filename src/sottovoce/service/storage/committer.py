@@ -22,7 +22,6 @@ from sottovoce.service.refusal import Refusal
 
 __all__ = ["Appends", "Arrival", "Closed", "Committer", "Statistics"]
 
-
 Closed: TypeAlias = Literal["unknown", "sealed", "deleted"]
 """Why a survey takes no reports."""
 
@@ -39,7 +38,6 @@ class Arrival:
 
 
 _LEAST_WAIT: Final = 1.0
-
 _LONGEST_WAIT: Final = 60.0
 
 _PATIENCE: Final = 15.0
@@ -55,7 +53,6 @@ _REST: Final = 20.0
 """So many times as long as that commit took, the event loop then leaves all of them to the thread."""
 
 _SHORT: Final = 2**17
-
 _MOST_AT_ONCE: Final = 64
 """Bytes of an arrival, and arrivals, that the event loop keeps by itself at most: more take too long."""
 

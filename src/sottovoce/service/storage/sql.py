@@ -10,7 +10,6 @@ from sottovoce.core.errors import StoreFullError
 
 __all__ = ["Frees", "Row", "Transaction", "UndoneError", "freed"]
 
-
 Row: TypeAlias = tuple[Any, ...]
 
 T = TypeVar("T")

@@ -14,7 +14,6 @@ from sottovoce.service.storage.reserve import is_full
 
 __all__ = ["OVER_QUOTA", "create", "identity", "length", "move_away", "no_room", "store_error"]
 
-
 OVER_QUOTA: Final = "the database has reached max_database_bytes; delete a survey, or raise the limit"
 
 
