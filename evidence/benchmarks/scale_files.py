@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 import sottovoce as sv
 from evidence.benchmarks.peers import ENVIRONMENT, REQUIREMENTS, PeersUnavailable, prepared_environment, run_step

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -100,7 +101,7 @@ def _folding() -> Row:
 def _decoding() -> list[Row]:
     """From a million encoded reports over a million values to a distribution: counted, transformed, projected."""
     survey = sv.Survey.distribution(10**6, 1.0, "hadamard")
-    mechanism = survey.mechanism
+    mechanism: Any = survey.mechanism
     rows = mechanism.codec.encode_many(mechanism.randomize_many(np.arange(10**6), np.random.default_rng(2)))
     rows = np.ascontiguousarray(rows)
 

@@ -12,11 +12,12 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import pyarrow.parquet as pq
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 import sottovoce as sv
 from evidence.benchmarks.scale_files import write
@@ -77,8 +78,8 @@ def _measured(spark: Any, survey: sv.Survey, folder: Path, reports: int) -> list
         there.aggregate(survey, files, ids_unique=unique)
         moved = _shuffled(spark) - before
         ours, theirs = _alternating(
-            lambda files=files, unique=unique: there.aggregate(survey, files, ids_unique=unique),
-            lambda files=files, unique=unique: here.aggregate(survey, files, ids_unique=unique),
+            partial(there.aggregate, survey, files, ids_unique=unique),
+            partial(here.aggregate, survey, files, ids_unique=unique),
         )
         rows.append(
             {

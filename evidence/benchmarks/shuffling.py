@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -47,8 +48,8 @@ def run() -> list[Row]:
         rows += [
             _row(name, found.epsilon, "the target", target, "<= 1"),
             _row(name, found.epsilon, "clones", generic),
-            _row(name, found.epsilon, "Balle et al. 2019, Hoeffding", _least(lambda e, b=blanket: hoeffding(b, e))),
-            _row(name, found.epsilon, "Balle et al. 2019, Bennett", _least(lambda e, b=blanket: bennett(b, e))),
+            _row(name, found.epsilon, "Balle et al. 2019, Hoeffding", _least(partial(hoeffding, blanket))),
+            _row(name, found.epsilon, "Balle et al. 2019, Bennett", _least(partial(bennett, blanket))),
             _row(
                 name,
                 found.epsilon,

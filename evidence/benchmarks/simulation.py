@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from time import perf_counter, process_time
 
 import numpy as np
@@ -62,7 +63,7 @@ def _against_peers() -> list[Row]:
     return rows + _accuracy_rows(peers["accuracy"])
 
 
-def _accuracy_rows(peers: list[dict[str, object]]) -> list[Row]:
+def _accuracy_rows(peers: Sequence[Mapping[str, object]]) -> list[Row]:
     """L2 error on the peers' own sample, ours over theirs: below one is better."""
     sample = accuracy_sample()
     truth = np.bincount(sample, minlength=1024) / len(sample)

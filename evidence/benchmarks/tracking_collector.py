@@ -31,6 +31,7 @@ import urllib3
 from evidence.benchmarks.tracking_fleet import Desk, Fleet
 from evidence.benchmarks.tracking_service import MovedClock
 from sottovoce.device import CollectorClient, Http
+from sottovoce.domain import Domain
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, batch_rows
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.survey import Survey, Tracking
@@ -182,7 +183,13 @@ def simulate(
     clock_file = folder / "clock"
     clock = MovedClock(clock_file, today.timestamp())
     tracking = Survey.tracking(
-        Shares(2), periods=periods, renews=window or None, every="week", starts=today.date(), grace=_GRACE, epsilon=1.0
+        Shares(Domain.of(2)),
+        periods=periods,
+        renews=window or None,
+        every="week",
+        starts=today.date(),
+        grace=_GRACE,
+        epsilon=1.0,
     )
     collector, rng = _Collector(folder, clock, clock_file), np.random.default_rng(seed)
     try:

@@ -141,7 +141,7 @@ class Fleet:
         before = len(store.answers())
 
         def value(period: Any) -> int:
-            return (device + period.number) % 2
+            return int(device + period.number) % 2
 
         receipt = self._device(store).answer(_ADDRESS, self._tracking.id, value, send=False)
         self.counts["drawn" if len(store.answers()) > before else f"woken: {receipt.state}"] += 1

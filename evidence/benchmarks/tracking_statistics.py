@@ -7,11 +7,13 @@ hold at 95 %; how often tests find a change where there is none, and one where t
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import sottovoce as sv
+from sottovoce.domain import Domain
 from sottovoce.estimates.curve import Curve
 from sottovoce.planning.tracking import CHANGE_PER_MARGIN
 from sottovoce.surveys.survey import Tracking
@@ -31,18 +33,21 @@ TARGET = 61.0
 def run() -> list[Row]:
     """Every figure, one row each."""
     tracking = sv.Survey.tracking(
-        sv.questions.Shares(["yes", "no"]), periods=PERIODS, every="week", starts="2027-01-04", epsilon=EPSILON
+        sv.questions.Shares(Domain.of(["yes", "no"])),
+        periods=PERIODS,
+        every="week",
+        starts="2027-01-04",
+        epsilon=EPSILON,
     )
     margin = sv.plan(["yes", "no"], periods=PERIODS, epsilon=EPSILON, users=PEOPLE).margin
     still = [_curve(tracking, np.full(PERIODS, 0.5), seed) for seed in range(REPEATS)]
-    wave = 0.5 + 0.2 * np.sin(2 * np.pi * np.arange(PERIODS) / PERIODS)
+    wave: NDArray[np.float64] = 0.5 + 0.2 * np.sin(2 * np.pi * np.arange(PERIODS) / PERIODS)
     moving = [_curve(tracking, wave, 1000 + seed) for seed in range(REPEATS)]
     # As large a slope as a trend test of this size finds with a power of 80 %.
     spread = math.sqrt(float(((np.arange(PERIODS) - (PERIODS - 1) / 2) ** 2).sum()))
     slope = CHANGE_PER_MARGIN / math.sqrt(2) * margin / spread
-    rising = [
-        _curve(tracking, 0.5 + slope * (np.arange(PERIODS) - (PERIODS - 1) / 2), 2000 + seed) for seed in range(REPEATS)
-    ]
+    line: NDArray[np.float64] = 0.5 + slope * (np.arange(PERIODS) - (PERIODS - 1) / 2)
+    rising = [_curve(tracking, line, 2000 + seed) for seed in range(REPEATS)]
     return [*_variance(tracking), *_coverage(moving, wave), *_tests(still, rising)]
 
 
@@ -77,7 +82,7 @@ def _squared_errors(tracking: Tracking, seed: int) -> NDArray[np.float64]:
     """Of the share of yes in every week, for one draw of people, seats, values and reports."""
     rng = np.random.default_rng([3, seed])
     seats, values = rng.integers(PERIODS, size=PEOPLE), rng.integers(2, size=PEOPLE)
-    mechanism = tracking.once.mechanism
+    mechanism: Any = tracking.once.mechanism
     order = np.argsort(seats, kind="stable")
     reports = mechanism.randomize_many(values[order], rng)
     ends = np.cumsum(np.bincount(seats, minlength=PERIODS))
