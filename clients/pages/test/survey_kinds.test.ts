@@ -4,11 +4,13 @@ import { test } from "node:test";
 import { readDomain } from "../../js/src/domain/domain.js";
 import { NumberGrid } from "../../js/src/domain/number.js";
 import type { Explanation } from "../../js/src/explain.js";
+import { readSurvey, type Survey } from "../../js/src/index.js";
 import { Records } from "../../js/src/questions/records.js";
 import { Words } from "../../js/src/questions/words.js";
 import { choicesKind } from "../src/survey/kinds/choices.js";
 import { numberKind } from "../src/survey/kinds/number.js";
 import { recordsKind } from "../src/survey/kinds/records.js";
+import { kindOf } from "../src/survey/kinds/registry.js";
 import { wordsKind } from "../src/survey/kinds/words.js";
 import { countedAs } from "../src/survey/fields/word_field.js";
 import { clippedWords } from "../src/survey/fields/number_field.js";
@@ -110,4 +112,22 @@ test("integers and bytes are typed, and shown, in digits", () => {
   const bytes = new Words({ kind: "words", code: { code: "bytes", longest: 2 } });
   assert.equal(wordsKind(bytes).text(Uint8Array.of(0, 255)), "0x00ff");
   assert.equal(countedAs(bytes, "0x00FF").word, "0x00ff");
+});
+
+const asked = async (question: object, design: object) =>
+  (await readSurvey(JSON.stringify({ format: 2, title: "", epsilon: 1, delta: 0, question, design }))) as Survey;
+
+test("the page asks by what a question asks for, and another package's as the plain one that it states", async () => {
+  const domain = { start: 0, step: 1, size: 5 };
+  const design = { strategy: "histogram", mechanism: { name: "hadamard" } };
+  const shares = { kind: "shares", domain };
+  assert.match(kindOf(await asked(shares, design)).words[1], /how many people give each answer/);
+  const queries = { kind: "queries", workload: { type: "prefix", domain } };
+  for (const question of [queries, { kind: "reaching", least: 3, asked_as: queries }]) {
+    const kind = kindOf(await asked(question, design));
+    assert.equal(kind.size, 5n);
+    assert.match(kind.words[1], /at or below each value/);
+  }
+  await assert.rejects(asked({ kind: "reaching", least: 3 }, design), { name: "SurveyError" });
+  await assert.rejects(asked({ kind: "reaching", asked_as: { kind: "nearing", asked_as: shares } }, design), { name: "SurveyError" });
 });
