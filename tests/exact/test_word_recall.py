@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 import sottovoce as sv
-from evidence.experiments.one_round import one_round_table
 from sottovoce.core.errors import PlanError, SottovoceError
 from sottovoce.domain.words.codes import ENDED, word_code
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
@@ -165,12 +164,6 @@ def test_the_picture_has_a_line_for_every_length() -> None:
     drawn = [line for line in axes.get_lines() if line.get_label().startswith("up to")]
     assert len(drawn) == len(recall.lengths)
     assert drawn[0].get_ydata().tolist() == recall.to_dict()["lengths"][0]["probabilities"]
-
-
-def test_one_round_finds_about_as_rare_values_as_several() -> None:
-    (line,) = one_round_table([10**6], [2.0])
-    assert line.rounds > 1
-    assert line.ratio == pytest.approx(1.0, abs=0.15)
 
 
 def test_a_word_that_fills_the_first_level_needs_no_open_prefix() -> None:
