@@ -12,7 +12,6 @@ from sottovoce.core.errors import SessionError
 from sottovoce.core.words import plural
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.intervals import check_level
-from sottovoce.questions.shares import Shares
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.survey import Survey
@@ -164,7 +163,7 @@ def answer_of(asked: Survey, seat: Seat, aggregate: Aggregate, labels: Sequence[
     estimate = asked.estimate(aggregate) if n else None
     nothing = Bound(asked.question.workload.diameter, "nobody answered: only what the values can be is known")
     bound = nothing if estimate is None else estimate.bound
-    if isinstance(asked.question, Shares):
+    if asked.question.round_choices:
         return ChoiceAnswer(seat.round, seat.query.text, labels, n, bound, estimate)
     low, high = asked.answer_range
     ends = RoundInterval(float(low), float(high))

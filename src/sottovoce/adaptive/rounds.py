@@ -6,7 +6,6 @@ from functools import lru_cache
 
 from sottovoce.core.errors import SessionError
 from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.questions.shares import Shares
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.survey import Survey
 from sottovoce.surveys.terms import Terms
@@ -23,7 +22,7 @@ def seat_of(survey: Terms) -> Seat:
 
 def n_choices(survey: Terms) -> int:
     """The number of choices of a round; 0 if it asks for a mean."""
-    return survey.n_answers if isinstance(survey.question, Shares) else 0
+    return survey.question.round_choices
 
 
 @lru_cache(maxsize=256)

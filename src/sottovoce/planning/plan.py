@@ -13,9 +13,9 @@ from typing import Any, Final, final
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MAX_EPSILON
 from sottovoce.core.words import guarantee
+from sottovoce.estimates.words.recall import Recall
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.planning.central import Central
-from sottovoce.planning.recall import Recall, RecallGoal, recall_of
 from sottovoce.planning.solve import Solved, Target, solve
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
@@ -67,7 +67,7 @@ class Plan:
     setting: Setting
     population: Population | None = None
     central: Central | None = None
-    goal: RecallGoal | None = None
+    goal: Any = None
 
     @property
     def best(self) -> Option:
@@ -104,7 +104,8 @@ class Plan:
     @cached_property
     def recall(self) -> Recall | None:
         """For words: the probability that a word is found, by its share and length. None for other questions."""
-        return recall_of(self.design, self.users, self.goal)
+        found: Recall | None = self.question.recall(self.design, self.users, self.goal)
+        return found
 
     @property
     def promise(self) -> str:
@@ -155,7 +156,7 @@ def solve_plan(
     population: Population | None = None,
     seats: int = 1,
     factor: float = 1.0,
-    goal: RecallGoal | None = None,
+    goal: Any = None,
 ) -> tuple[Plan, int]:
     """The plan of a survey of which everybody takes one of `seats` seats, and the number of people of all seats.
 
@@ -170,7 +171,7 @@ def solve_plan(
     goal
         For words: the probability with which they are to be found, and the share if that is the target.
     """
-    solver = _Solver(setting, question.strategies, criterion, population, epsilon is not None, goal)
+    solver = _Solver(setting, question, criterion, population, epsilon is not None, goal)
     if epsilon is None and (
         setting.strategy == _SEARCHED or setting.mechanism == MatrixChannel.name or question.strategies == (_SEARCHED,)
     ):
@@ -196,15 +197,15 @@ def solve_plan(
 class _Solver:
     """The least error of all designs as a function of epsilon and users; `given` means epsilon is fixed.
 
-    With a share to be found it is the least share that is found.
+    With a goal of the question it is what the best design reaches of it.
     """
 
     setting: Setting
-    strategies: tuple[str, ...]
+    question: Question
     criterion: Criterion
     population: Population | None
     given: bool
-    goal: RecallGoal | None = None
+    goal: Any = None
 
     @cached_property
     def _made(self) -> dict[float, list[Strategy]]:
@@ -219,16 +220,17 @@ class _Solver:
             for design in made
             if design.mechanism.report_bytes <= setting.max_report_bytes or setting.mechanism != AUTO
         ]
-        if self.goal is not None and self.goal.share is not None:
-            found = [recall_of(design, users, self.goal) for design in short]
-            return min((recall.share() for recall in found if recall is not None), default=math.inf)
+        if self.goal is not None and self.goal.target is not None:
+            found = [self.question.recall(design, users, self.goal) for design in short]
+            return min((recall.reached for recall in found), default=math.inf)
         return least_error(short, users, self.criterion, self.population)
 
     def _designs(self, epsilon: float) -> list[Strategy]:
         """The designs, cached per epsilon: the number of people changes only the rotations."""
         if epsilon not in self._made:
             setting = replace(self.setting, epsilon=epsilon)
-            tried = self.strategies if self.given else tuple(name for name in self.strategies if name != _SEARCHED)
+            every = self.question.strategies
+            tried = every if self.given else tuple(name for name in every if name != _SEARCHED)
             self._made[epsilon] = usable_designs(setting, tried)
         return self._made[epsilon]
 

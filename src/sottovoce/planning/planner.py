@@ -16,7 +16,6 @@ from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAUL
 from sottovoce.core.progress import steps
 from sottovoce.planning.central import CentralGoal
 from sottovoce.planning.plan import Plan, solve_plan
-from sottovoce.planning.recall import RecallGoal
 from sottovoce.planning.shuffled import plan_shuffled
 from sottovoce.planning.solve import MAX_USERS, Target, check_target
 from sottovoce.planning.tracking import CHANGE_PER_MARGIN, TrackingPlan
@@ -24,7 +23,6 @@ from sottovoce.questions.base import Question
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
-from sottovoce.questions.words import Words
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.options import Criterion
 from sottovoce.strategies.setting import AUTO, Setting
@@ -160,15 +158,17 @@ def plan(
     """
     question = _question(asked, workload, dimension, radius)
     window = _window(periods, renews, change, users)
-    goal = _goal(question, share, probability, {"margin": margin, "l2": l2, "change": change})
-    if share is not None and (window is not None or central_epsilon is not None):
+    wanted: dict[str, object] = {"share": share, "probability": probability}
+    goal = _goal(question, wanted, {"margin": margin, "l2": l2, "change": change})
+    aimed = goal is not None and goal.target is not None
+    if aimed and (window is not None or central_epsilon is not None):
         raise PlanError(
-            "share is solved for one survey without a shuffler: leave out periods, renews and central_epsilon, or give "
-            "users or margin instead; the plan's recall says what is found"
-        ).at("share")
+            f"{question.goals[0]} is solved for one survey without a shuffler: leave out periods, renews and "
+            "central_epsilon, or give users or margin instead; the plan's recall says what is found"
+        ).at(question.goals[0])
     target, by = _target(question, margin, l2, change, criterion, tracked=window is not None)
-    if goal is not None and goal.share is not None:
-        target = Target("share", goal.share)
+    if aimed:
+        target = Target(question.goals[0], goal.target)
     seats = window or 1
     setting = check_setting(
         question,
@@ -271,23 +271,25 @@ def _target(
     if l2 is not None:
         farthest = question.workload.diameter
         return Target(by, check_target(by, l2, farthest, "the largest distance of two sets of answers")), by
-    words = "share, " if isinstance(question, Words) and not tracked else ""
-    return Target("margin, l2 or change" if tracked else f"{words}margin or l2", None), by
+    others = "".join(f"{name}, " for name in question.goals[:1])
+    return Target("margin, l2 or change" if tracked else f"{others}margin or l2", None), by
 
 
-def _goal(question: Question, share: object, probability: object, errors: dict[str, object]) -> RecallGoal | None:
-    """What is to be found of words; None for other questions, which refuse it."""
-    if not isinstance(question, Words):
-        for name, given in (("share", share), ("probability", probability)):
-            if given is not None:
-                raise PlanError(f"{name} is for words, which are found or not; leave it out here").at(name)
-        return None
-    other = next((name for name, given in errors.items() if given is not None), None)
-    if share is not None and other is not None:
-        raise PlanError(f"give share or {other}, not both: a plan reaches one of them, and shows the others").at(
-            "share"
+def _goal(question: Question, wanted: dict[str, object], errors: dict[str, object]) -> Any:
+    """The question's own goal; None for a question without, which refuses what was given for one."""
+    given = {name: value for name, value in wanted.items() if value is not None}
+    strange = next((name for name in given if name not in question.goals), None)
+    if strange is not None:
+        raise PlanError(
+            f"{strange} is for words, which are found or not; a {question.kind} question has no such goal: leave it out"
+        ).at(strange)
+    other = next((name for name, value in errors.items() if value is not None), None)
+    if other is not None and question.goals[:1] and question.goals[0] in given:
+        first = question.goals[0]
+        raise PlanError(f"give {first} or {other}, not both: a plan reaches one of them, and shows the others").at(
+            first
         )
-    return RecallGoal.of(share, probability)
+    return question.goal(**given)
 
 
 def _population(question: Question, population: ArrayLike | Population | None) -> Population | None:

@@ -237,6 +237,30 @@ class Question(abc.ABC):
         """Names of what can be followed, the usual one first; `latest` is the estimate of the last period, if any."""
         return [self.label(index) for index in range(min(most, self.n_answers))]
 
+    # --- goals of a plan ------------------------------------------------------------------------
+
+    goals: ClassVar[tuple[str, ...]] = ()
+    """Arguments of `plan` besides margin and l2: the first is what a plan can reach, the others belong to it."""
+
+    def goal(self, **given: object) -> Any:
+        """The checked goal of a plan, from what was given for `goals`; its `target` is None where it is computed."""
+        return None
+
+    def recall(self, design: Any, users: int, goal: Any = None) -> Any:
+        """What a design finds for so many people, where answers are searched for; None where they are listed."""
+        return None
+
+    # --- rounds of a panel ----------------------------------------------------------------------
+
+    def in_round(self, seat: Any) -> Question | None:
+        """The question as a round of a panel asks it; None if a round cannot."""
+        return None
+
+    @property
+    def round_choices(self) -> int:
+        """The number of choices of a round; 0 if it asks for a mean."""
+        return 0
+
     # --- pictures -------------------------------------------------------------------------------
 
     def panels(self, n_answers: int) -> list[Panel]:

@@ -108,6 +108,15 @@ class Shares(Question):
     def find(self, name: object) -> int:
         return self.domain.index(name)
 
+    def in_round(self, seat: Any) -> Shares | None:
+        """Shares of the integers from 0, which a query numbers."""
+        found: Shares | None = seat.choice(self.domain.size) if self.domain == Domain.of(self.domain.size) else None
+        return found
+
+    @property
+    def round_choices(self) -> int:
+        return self.domain.size
+
     def _find_answer(self, answer: str | int) -> int:
         # A person's value may be a number or a record; its label is a text.
         return self.workload.find(answer) if isinstance(answer, str) else self.find(answer)

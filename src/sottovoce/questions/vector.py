@@ -167,5 +167,10 @@ class Vector(Question):
             else check_integer("coordinate", name, 0, self.dimension - 1)
         )
 
+    def in_round(self, seat: Any) -> Vector | None:
+        """The mean of one number within the panel's radius."""
+        found: Vector | None = seat.mean() if (self.dimension, self.radius) == (1, seat.panel.radius) else None
+        return found
+
     def label(self, index: int) -> str:
         return self.workload.name(index)

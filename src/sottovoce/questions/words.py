@@ -20,10 +20,12 @@ from sottovoce.estimates.combinations import CombinedAnswer
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.series import PickedAnswer
 from sottovoce.estimates.words.estimate import WordEstimate
+from sottovoce.estimates.words.recall import Recall, RecallGoal
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented_words import WordPeople
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
+from sottovoce.strategies.words.recall import WordRecall
 from sottovoce.workloads.pictures import Bars, Panel
 from sottovoce.workloads.words import OneWord
 
@@ -72,6 +74,7 @@ class Words(Question):
         ),
     )
     strategies: ClassVar[tuple[str, ...]] = ("prefixes",)
+    goals: ClassVar[tuple[str, ...]] = ("share", "probability")
     is_searched: ClassVar[bool] = True
     projected_on: ClassVar[str] = "shares that add up to at most one"
     held: ClassVar[str] = "the one word that a person answers, whichever it is"
@@ -146,6 +149,13 @@ class Words(Question):
     @property
     def allowed(self) -> str:
         return self.code.allowed
+
+    def goal(self, **given: object) -> RecallGoal:
+        return RecallGoal.of(**given)
+
+    def recall(self, design: Any, users: int, goal: RecallGoal | None = None) -> Recall | None:
+        """The probability that a word is found, by its share."""
+        return None if design is None else Recall(WordRecall(design.mechanism, self.code, users), goal or RecallGoal())
 
     @property
     def estimate_class(self) -> type[WordEstimate]:

@@ -14,6 +14,7 @@ from sottovoce.core.limits import MAX_RADIUS, MIN_RADIUS, check_epsilon, check_i
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.expressions import Checked, Query, numbers, positions
+from sottovoce.mechanisms import Mechanism
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.questions.base import Question
 from sottovoce.questions.domains import DOMAIN_PARAMETERS
@@ -174,14 +175,20 @@ class Seat:
 
     def question(self, stated: Question) -> Question:
         """The question of a round with that statement; raises `SurveyError` if a round cannot ask it."""
-        match stated:
-            case Vector(dimension=1, radius=self.panel.radius):
-                return self.mean()
-            case Shares() if stated.domain == Domain.of(stated.domain.size):
-                return self.choice(stated.domain.size)
-        raise SurveyError(
-            "a round must ask for a mean (one number within the panel's radius) or for shares of the integers from 0"
-        ).at("question")
+        found = stated.in_round(self)
+        if found is None:
+            raise SurveyError(
+                "a round must ask for a mean (one number within the panel's radius) or for shares of the integers "
+                "from 0"
+            ).at("question")
+        return found
+
+    def check_promise(self, question: Question, mechanism: Mechanism, delta: float) -> None:
+        """Refuse a round with another promise than its panel's, or a mean by another mechanism."""
+        if mechanism.epsilon != self.panel.epsilon or delta != 0:
+            raise SurveyError("epsilon must be that of the round's panel, and delta 0").at("epsilon")
+        if not question.round_choices and mechanism.name != self.panel.mechanism.name:
+            raise SurveyError("the mechanism of a round that asks for a mean must be 'binary'").at("mechanism")
 
     def check_radius(self) -> None:
         """Refuse a query whose values can exceed the panel's radius; a device would clip them."""
@@ -201,8 +208,8 @@ class Seat:
         Clipped to the question's range, whatever the query gives.
         """
         domain, r = self.panel.domain, self.panel.radius
-        if isinstance(question, Shares):
-            return positions(self.query, domain, columns, question.domain.size)
+        if question.round_choices:
+            return positions(self.query, domain, columns, question.round_choices)
         return numbers(self.query, domain, columns).clip(-r, r)[:, None]
 
     def people(self, question: Question, columns: Columns) -> People:

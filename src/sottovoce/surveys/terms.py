@@ -12,11 +12,8 @@ from sottovoce.core.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_del
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.mechanisms import Mechanism
-from sottovoce.mechanisms.binary import Binary
 from sottovoce.questions.base import PerAnswer, Question
 from sottovoce.questions.registry import question_from_statement
-from sottovoce.questions.vector import Vector
-from sottovoce.questions.words import Words
 from sottovoce.randomness.philox import key_of
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.options import evaluate_design, explain, options
@@ -57,10 +54,7 @@ class Terms(Stated):
         if self.design.workload != self.question.workload or self.design.name not in self.question.strategies:
             raise SurveyError("the design does not match the question").at("design")
         if self.seat is not None:
-            if self.epsilon != self.seat.panel.epsilon or self.delta != 0:
-                raise SurveyError("epsilon must be that of the round's panel, and delta 0").at("epsilon")
-            if self.kind == Vector.kind and self.mechanism.name != Binary.name:
-                raise SurveyError("the mechanism of a round that asks for a mean must be 'binary'").at("mechanism")
+            self.seat.check_promise(self.question, self.mechanism, self.delta)
         object.__setattr__(self, "design", _keyed(self.design, self.id))
 
     def _check_relay(self, relay: object) -> None:
@@ -156,7 +150,7 @@ class Terms(Stated):
         return guarantee(self.epsilon, self.delta) + ("" if self.relay is None else f" locally, {self.relay}")
 
     def __repr__(self) -> str:
-        answers = "" if isinstance(self.question, Words) else f"{plural(self.n_answers, 'answer')}, "
+        answers = "" if self.question.is_searched else f"{plural(self.n_answers, 'answer')}, "
         return f"<{self.kind} survey {self.id[:12]}: {answers}{self.promise}, {self.mechanism.name}>"
 
     # --- answers ------------------------------------------------------------------------

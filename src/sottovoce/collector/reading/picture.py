@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.estimate import Estimate
-from sottovoce.planning.recall import recall_of
 from sottovoce.protocol.pictures import Findable
 from sottovoce.questions.base import Question
 from sottovoce.workloads.pictures import Bars, Panel
@@ -107,5 +106,5 @@ def findable_of(estimate: Estimate) -> list[Findable] | None:
     >>> [one.length for one in found], all(0 < one.share < 1 for one in found)
     ([3, 4, 8], True)
     """
-    recall = recall_of(estimate.survey.design, estimate.n_reports)
+    recall = estimate.survey.question.recall(estimate.survey.design, estimate.n_reports)
     return None if recall is None else [Findable(length, recall.share(length=length)) for length in recall.lengths]

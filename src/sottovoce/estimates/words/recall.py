@@ -12,12 +12,10 @@ import numpy as np
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import as_float, check_integer
 from sottovoce.domain.words.code import WordCode, units_of
-from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.words.levels import length_unit
-from sottovoce.strategies.words.prefixes import PrefixStrategy
 from sottovoce.strategies.words.recall import WordRecall
 
-__all__ = ["PROBABILITY", "Recall", "RecallGoal", "recall_of"]
+__all__ = ["PROBABILITY", "Recall", "RecallGoal"]
 
 PROBABILITY: Final = 0.9
 """With which words are to be found unless another is given."""
@@ -33,10 +31,15 @@ class RecallGoal(NamedTuple):
     probability: float = PROBABILITY
 
     @classmethod
-    def of(cls, share: object, probability: object) -> RecallGoal:
+    def of(cls, share: object = None, probability: object = None) -> RecallGoal:
         """The checked goal; 0.9 where there is no probability."""
         chance = PROBABILITY if probability is None else _inside("probability", probability)
         return cls(None if share is None else _inside("share", share), chance)
+
+    @property
+    def target(self) -> float | None:
+        """What a plan is to reach."""
+        return self.share
 
 
 _DEFAULT_GOAL: Final = RecallGoal()
@@ -76,6 +79,11 @@ class Recall:
         """The least share of people that is found with this probability, the plan's by default; 1 if none is."""
         chance = self.goal.probability if probability is None else _inside("probability", probability)
         return self.search.least_share(chance, self._units(length))
+
+    @property
+    def reached(self) -> float:
+        """What a plan has reached of its goal: the least share that is found."""
+        return self.share()
 
     def _units(self, length: object) -> int:
         code = self.code
@@ -146,13 +154,6 @@ class Recall:
                 for length in self.lengths
             ],
         }
-
-
-def recall_of(design: Strategy | None, users: int, goal: RecallGoal | None = None) -> Recall | None:
-    """The recall of a design for words; None for any other."""
-    if not isinstance(design, PrefixStrategy):
-        return None
-    return Recall(WordRecall(design.mechanism, design.workload.code, users), goal or RecallGoal())
 
 
 def _inside(name: str, value: object, *, whole: bool = False) -> float:
