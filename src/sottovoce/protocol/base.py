@@ -7,24 +7,25 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-__all__ = ["BASE64", "BASE64URL", "HEX_32", "HEX_64", "LINE", "Count", "Delta", "Hex64", "Moment", "SurveyState"]
+__all__ = [
+    *("BASE64", "BASE64URL", "HEX_32", "HEX_64", "LINE", "Count", "Delta", "Digest", "Hex64", "Level", "Line"),
+    *("Moment", "RequestStruct", "ResponseStruct", "RoundNumber", "SegmentNumber", "SurveyId", "SurveyState"),
+    "TokenId",
+]
 
 HEX_64: Final = "^[0-9a-f]{64}$"
-
-Hex64 = Annotated[str, Meta(pattern=HEX_64)]
-Count = Annotated[int, Meta(ge=0)]
-Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
-Moment = Annotated[str, Meta(description="in UTC, as 2027-01-04T00:00:00Z")]
-SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
-
 HEX_32: Final = "^[0-9a-f]{32}$"
 BASE64URL: Final = "^[0-9A-Za-z_-]+$"
 BASE64: Final = "^[0-9A-Za-z+/_-]*={0,2}$"
 LINE: Final = "^[^\\x00-\\x1f\\x7f]*$"
 
+Hex64 = Annotated[str, Meta(pattern=HEX_64)]
 Line = Annotated[str, Meta(max_length=200, pattern=LINE)]
-
+Count = Annotated[int, Meta(ge=0)]
+Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
 Level = Annotated[float, Meta(gt=0, lt=1, description="with what probability each interval contains the truth")]
+Moment = Annotated[str, Meta(description="in UTC, as 2027-01-04T00:00:00Z")]
+SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 
 SurveyId = Annotated[str, Meta(pattern=HEX_64, description="the survey's id: the SHA-256 of its canonical JSON")]
 Digest = Annotated[str, Meta(pattern=HEX_64, description="the SHA-256 of the attachment")]

@@ -40,9 +40,6 @@ Name = Annotated[str, Meta(max_length=64)]
 Criterion: TypeAlias = Literal["l2", "margin"]
 
 
-# --- what comes in ------------------------------------------------------------------------------
-
-
 class IntegerRange(RequestStruct):
     """The integers from `start` to `stop`, both included."""
 

@@ -24,9 +24,6 @@ class Findable(msgspec.Struct, frozen=True):
 Numbers: TypeAlias = list[float | None]
 
 
-# --- what goes out ------------------------------------------------------------------------------
-
-
 class Picture(EstimateSummary, kw_only=True):
     """Answers with intervals as columns, and how to draw them; null stands for a number that is not finite."""
 

@@ -13,9 +13,6 @@ from sottovoce.protocol.errors import ErrorDetail, RefusedReport
 __all__ = ["Acknowledgement", "HandedIn", "MessageReceipt", "OneReport", "RefusedUpload", "ReportsBody"]
 
 
-# --- what comes in ------------------------------------------------------------------------------
-
-
 class OneReport(RequestStruct):
     """One report: its id in hexadecimal and its bytes in base64url."""
 

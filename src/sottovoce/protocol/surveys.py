@@ -43,6 +43,11 @@ __all__ = [
     "TimeAnswer",
 ]
 
+MAX_LABEL: Final = 1000
+
+StandingState = Literal["open", "sealed"]
+Minimum = Annotated[int, Meta(ge=1, le=10**12)]
+
 
 class CentralGuarantee(msgspec.Struct, frozen=True, kw_only=True):
     """What the shuffled reports of one batch together reveal of one person, beside what one report reveals."""
@@ -162,14 +167,6 @@ class SegmentEntry(msgspec.Struct, frozen=True):
     n: Count
 
 
-MAX_MINIMUM: Final = 10**12
-MAX_LABEL: Final = 1000
-
-StandingState = Literal["open", "sealed"]
-
-Minimum = Annotated[int, Meta(ge=1, le=MAX_MINIMUM)]
-
-
 class Publication(RequestStruct):
     """A survey to be signed and published."""
 
@@ -186,9 +183,6 @@ class RoundOpening(RequestStruct):
         msgspec.field(default_factory=list)
     )
     minimum_reports: Minimum | None = None
-
-
-# --- what goes out ------------------------------------------------------------------------------
 
 
 class KeyAnswer(ResponseStruct):

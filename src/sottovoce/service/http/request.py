@@ -38,8 +38,7 @@ class Deadline:
 
 @final
 class Deadlines:
-    """Deadlines of the bodies that one event loop reads: one timer for all, since one for each takes longer than most
-    bodies."""
+    """Deadlines of the bodies that one event loop reads: one timer for all, since setting one takes long."""
 
     def __init__(self) -> None:
         self._open: set[Deadline] = set()
