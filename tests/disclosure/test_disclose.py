@@ -18,11 +18,10 @@ from sottovoce.core.errors import MechanismError, MismatchError, SurveyError
 from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_CAP
 from sottovoce.core.signing import fingerprint
 from sottovoce.disclosure import About, Disclosure, PlaceInLog, UnreadSurvey, read_survey
-from sottovoce.disclosure.audited import asked_survey
-from sottovoce.disclosure.nist import PARTS
+from sottovoce.disclosure.brief import asked_survey
 from sottovoce.disclosure.not_covered import GAPS
 from sottovoce.disclosure.randomizer import DOCUMENTS
-from sottovoce.disclosure.registry import FIELDS
+from sottovoce.disclosure.registry import FIELDS, PARTS
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.registry import MECHANISMS
 from sottovoce.questions import QUESTIONS

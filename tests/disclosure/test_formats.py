@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 import sottovoce as sv
 from disclosure.kinds import RELAY, of_every_kind
 from sottovoce.core.errors import SurveyError
-from sottovoce.disclosure.markdown import escaped
+from sottovoce.disclosure.page import escaped
 
 HOSTILE = [
     "<script>alert(1)</script>",

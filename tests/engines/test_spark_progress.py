@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sottovoce.core.errors import ServiceError
-from sottovoce.core.progress_lines import StepLines
+from sottovoce.core.progress import StepLines
 from sottovoce.engines.cluster.masters import check_master, kind_of, remember, usually
 from sottovoce.engines.cluster.watched import StageWork, Work, watched, work_of
 

@@ -10,7 +10,7 @@ import pytest
 
 from sottovoce.core.errors import PlanError
 from sottovoce.projections import project_simplex
-from sottovoce.theory.offline_bounds import corollary_2_3, lemma_2_2, lemma_3_5, theorem_3_1_variance, theorem_3_4
+from sottovoce.theory.offline_bounds import lemma_2_2, theorem_3_4
 
 
 def on_cross_polytope(point: np.ndarray) -> np.ndarray:
@@ -32,7 +32,7 @@ def test_projecting_on_a_symmetric_body_loses_no_more_than_lemma_2_2_says(scale:
         assert np.sum((in_ball - truth) ** 2) <= lemma_2_2(noise, noise)
         lost = float(np.sum((on_cross_polytope(noisy) - truth) ** 2))
         largest = float(np.abs(z).max())
-        assert lost <= lemma_2_2(noise, largest) <= corollary_2_3(largest)
+        assert lost <= lemma_2_2(noise, largest) <= 4 * largest, "Corollary 2.3"
 
 
 def test_no_constant_below_two_would_do() -> None:
@@ -40,23 +40,17 @@ def test_no_constant_below_two_would_do() -> None:
     truth, z = np.array([1.0, 0.0]), np.array([-1.0, 1.0])
     lost = float(np.sum((on_cross_polytope(truth + z) - truth) ** 2))
     assert lost == pytest.approx(2.0)
-    assert lost <= corollary_2_3(1.0) == 4.0
+    assert lost <= 4.0, "Corollary 2.3"
 
 
 @pytest.mark.parametrize("n", [120, 121, 200, 399, 1000])
 def test_few_senders_are_as_rare_as_lemma_3_5_says(n: int) -> None:
     """P(Binomial(n, 1/2) <= n/4), exactly."""
     tail = Fraction(sum(math.comb(n, k) for k in range(n // 4 + 1)), 2**n)
-    assert 0 < tail <= Fraction(lemma_3_5(n))
+    assert 0 < tail <= Fraction(math.exp(-n / 34))
 
 
 def test_what_is_printed_for_many_is_not_stated_for_few() -> None:
     assert theorem_3_4(4, 10, 1.0, 1.0, 120).value > theorem_3_4(4, 10, 1.0, 1.0, 1200).value
     with pytest.raises(PlanError, match="120 reports or more"):
         theorem_3_4(4, 10, 1.0, 1.0, 119)
-
-
-def test_the_variance_of_theorem_3_1_scales_as_it_must() -> None:
-    base = theorem_3_1_variance(1.0, 1e-6, 1.0)
-    assert base == pytest.approx(2 * math.log(2e6))
-    assert theorem_3_1_variance(2.0, 1e-6, 3.0) == pytest.approx(base * 9 / 4)

@@ -9,17 +9,17 @@ or spawned for a part of the work, or if the environment says SOTTOVOCE_PROGRESS
 from __future__ import annotations
 
 import contextlib
+import html
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
+from importlib import import_module
 from time import monotonic
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
-from sottovoce.core.progress_lines import DrawnLine, Moment, StepLines, line_of
-
-__all__ = ["PROGRESS_VARIABLE", "Steps", "advancing", "hushed", "meanwhile", "stepping", "steps"]
+__all__ = ["PROGRESS_VARIABLE", "StepLines", "Steps", "advancing", "hushed", "meanwhile", "stepping", "steps"]
 
 PROGRESS_VARIABLE: Final = "SOTTOVOCE_PROGRESS"
 """Set to "off", it switches progress off, of commands too."""
@@ -31,9 +31,12 @@ _QUIET_SECONDS = 2.0
 
 _REDRAWN_SECONDS: Final = 0.2
 
+_LINE_SECONDS: Final = 60.0
+"""In a log, a step that is longer says again how far it is."""
 
-class Steps(Protocol):
-    """Where a call says what it does."""
+
+class Steps:
+    """Where a call says what it does; this one shows nothing."""
 
     def say(self, words: str) -> None:
         """What is being waited for, of unknown length."""
@@ -100,7 +103,7 @@ def stepping(
         yield own
         return
     with steps(what) as shown:
-        yield None if isinstance(shown, _Silent) else shown.progress
+        yield None if type(shown) is Steps else shown.progress
 
 
 @contextlib.contextmanager
@@ -123,22 +126,124 @@ def hushed() -> Iterator[None]:
         _State.hushed = before
 
 
+class ProgressMoment(NamedTuple):
+    """How far a call is.
+
+    Examples
+    --------
+    >>> ProgressMoment("simulating", 2_000, 8_000, "people", 3.0).amount
+    '2,000 of 8,000 people'
+    >>> print(ProgressMoment("simulating", 2_000, 8_000, "people", 3.0, 9.0))
+    simulating: 2,000 of 8,000 people, 0:03, 0:09 left
+    """
+
+    words: str
+    done: int
+    total: int | None
+    unit: str
+    seconds: float
+    seconds_left: float | None = None
+
+    @property
+    def amount(self) -> str:
+        """How many of how many, as far as that is known; nothing of one alone."""
+        if self.total is None:
+            return f"{self.done:,} {self.unit}" if self.done and self.unit else ""
+        return f"{self.done:,} of {self.total:,} {self.unit}".rstrip() if self.total > 1 else ""
+
+    @property
+    def clock(self) -> str:
+        """The time so far and, where the speed is known, the time left."""
+        left = "" if self.seconds_left is None else f", {_clock(self.seconds_left)} left"
+        return f"{_clock(self.seconds)}{left}"
+
+    def __str__(self) -> str:
+        return f"{self.words}: {self.amount}, {self.clock}" if self.amount else f"{self.words}, {self.clock}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+_Line: TypeAlias = contextlib.AbstractContextManager[Callable[[ProgressMoment], object]]
+"""A place that shows one line: gives a function that draws it, and at the end it is gone."""
+
+
+def _line_of(stream: Any) -> _Line | None:
+    """The line of a notebook, or of the terminal that a stream writes to; None where people do not look at either."""
+    ipython = sys.modules.get("IPython")  # it is not imported for this
+    if ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None:
+        return _notebook_line()
+    with contextlib.suppress(AttributeError, ValueError):  # there is no stream, or it is closed
+        if stream.isatty() and os.environ.get("TERM") != "dumb":
+            return _terminal_line(stream)
+    return None
+
+
+@contextlib.contextmanager
+def _terminal_line(stream: Any) -> Iterator[Callable[[ProgressMoment], object]]:
+    """Drawn by rich; nothing where that is not installed."""
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+    except ImportError:
+        yield lambda moment: None
+        return
+
+    class SteadyConsole(Console):
+        """Leaves the cursor as it is: a process that is killed would leave the terminal without one."""
+
+        def show_cursor(self, show: bool = True) -> bool:
+            return False
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[count]}", markup=False),
+        TextColumn("{task.fields[clock]}", markup=False),
+    )
+    # What others print stays theirs: results go to standard output whatever is shown here.
+    ways: dict[str, Any] = {"transient": True, "auto_refresh": False, "redirect_stdout": False}
+    console = SteadyConsole(file=stream, highlight=False)
+    bar = Progress(*columns, console=console, redirect_stderr=False, **ways)
+    task = bar.add_task("", total=None, count="", clock="")
+
+    def draw(moment: ProgressMoment) -> None:
+        told: dict[str, Any] = {"count": moment.amount, "clock": moment.clock}
+        # None pulses; rich takes None for "as before", so the task's own field is set.
+        bar.tasks[0].total = moment.total
+        bar.update(task, description=moment.words, completed=moment.done, **told)
+        bar.refresh() if bar.live.is_started else bar.start()
+
+    try:
+        yield draw
+    finally:
+        bar.stop()
+
+
+@contextlib.contextmanager
+def _notebook_line() -> Iterator[Callable[[ProgressMoment], object]]:
+    """Drawn by the notebook itself, which has IPython; rich would need ipywidgets as well."""
+    shown = import_module("IPython.display").display(_pieces(), raw=True, display_id=True)
+    try:
+        yield lambda moment: shown.update(_pieces(moment), raw=True)
+    finally:
+        shown.update(_pieces(), raw=True)
+
+
+def _pieces(moment: ProgressMoment | None = None) -> dict[str, str]:
+    """One output as text and for a browser."""
+    if moment is None:
+        return {"text/plain": "", "text/html": ""}
+    bar = f'<progress value="{moment.done}" max="{moment.total}"></progress>' if moment.total else ""
+    return {"text/plain": str(moment), "text/html": f"{bar} {html.escape(str(moment))}".strip()}
+
+
 @final
-class _Silent:
-    """Of what is not shown."""
-
-    def say(self, words: str) -> None:
-        return
-
-    def progress(self, done: int, total: int, step: str) -> None:
-        return
-
-    def advance(self, more: int) -> None:
-        return
-
-
-@final
-class _Spoken:
+class _Spoken(Steps):
     """What one block has said of itself."""
 
     def __init__(self, what: str, total: int | None, unit: str) -> None:
@@ -163,10 +268,10 @@ class _Spoken:
             self._now, self.speaks = (what, done + more, total, unit), True
             self._first = self._first or (monotonic(), done + more)
 
-    def moment(self, seconds: float) -> Moment:
+    def moment(self, seconds: float) -> ProgressMoment:
         """What is drawn."""
         with self._lock:
-            return Moment(*self._now, seconds, self._seconds_left())
+            return ProgressMoment(*self._now, seconds, self._seconds_left())
 
     def _seconds_left(self) -> float | None:
         """At the speed since the first part was done, before which loops may have been compiled."""
@@ -181,7 +286,7 @@ class _Spoken:
 class _Shown:
     """One line, drawn by a thread of its own: whoever does the work only says how far it is, and never waits."""
 
-    def __init__(self, line: DrawnLine, first: _Spoken) -> None:
+    def __init__(self, line: _Line, first: _Spoken) -> None:
         self.open = [first]
         self._line, self._began = line, monotonic()
         self._over = threading.Event()
@@ -195,21 +300,66 @@ class _Shown:
         self._over.set()
         self._thread.join()
 
-    def _moment(self) -> Moment:
+    def _moment(self) -> ProgressMoment:
         seconds, told = monotonic() - self._began, self.open[:]
         for words in _State.meanwhile[-1:]:
-            return Moment(words, 0, None, "", seconds)
+            return ProgressMoment(words, 0, None, "", seconds)
         return next((one for one in told if one.speaks), told[-1]).moment(seconds)
 
     def _draw(self) -> None:
         if _QUIET_SECONDS > 0 and self._over.wait(_QUIET_SECONDS):
             return
         # A terminal that is gone is no reason to fail.
-        with contextlib.suppress(OSError, ValueError), self._line.open() as draw:
+        with contextlib.suppress(OSError, ValueError), self._line as draw:
             while True:
                 draw(self._moment())
                 if self._over.wait(_REDRAWN_SECONDS):
                     return
+
+
+@final
+class StepLines(Steps):
+    """A line for every step, and for every minute of a long one; none at all of a run that is over at once."""
+
+    def __init__(self, quiet_seconds: float, line_seconds: float = _LINE_SECONDS) -> None:
+        self._lock = threading.Lock()
+        self._every, self._quiet = line_seconds, True
+        self._step, self._line, self._due = "", "", 0.0
+        self._timer = threading.Timer(quiet_seconds, self._speak)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def say(self, words: str) -> None:
+        """A step without numbers."""
+        self._take(words, words)
+
+    def progress(self, done: int, total: int, step: str) -> None:
+        """A step with numbers."""
+        self._take(step, f"{step}: {done:,} of {total:,}" if total > 1 else step)
+
+    def close(self) -> None:
+        """Say nothing more."""
+        self._timer.cancel()
+        self._timer.join()
+
+    def _speak(self) -> None:
+        with self._lock:
+            self._quiet = False
+            self._write()
+
+    def _take(self, step: str, line: str) -> None:
+        with self._lock:
+            self._line = line
+            if step != self._step:
+                self._step, self._due = step, 0.0
+            if not self._quiet and monotonic() >= self._due:
+                self._write()
+
+    def _write(self) -> None:
+        if self._line:
+            self._due = monotonic() + self._every
+            sys.stderr.write(f"{self._line}\n")
+            sys.stderr.flush()
 
 
 def _is_spawned() -> bool:
@@ -231,29 +381,29 @@ class _State:
     def open(cls, what: str, total: int | None, unit: str, lines: bool) -> Steps:
         """What the block that begins now speaks to."""
         if cls.is_part or threading.current_thread() is not threading.main_thread():
-            return _Silent()
+            return Steps()
         told = _Spoken(what, total, unit)
         if cls.shown is not None:
             if isinstance(cls.shown, StepLines):
-                return _Silent()
+                return Steps()
             cls.shown.open.append(told)
             return told
         if os.environ.get(PROGRESS_VARIABLE, "").lower() in _OFF or cls.hushed or _is_spawned():
-            return _Silent()
-        line = line_of(sys.stderr)
+            return Steps()
+        line = _line_of(sys.stderr)
         if line is not None:
             cls.shown = _Shown(line, told)
             return told
         if lines:
             cls.shown = StepLines(_QUIET_SECONDS)
             return cls.shown
-        return _Silent()
+        return Steps()
 
     @classmethod
     def close(cls, opened: Steps) -> None:
         """The block is over."""
         shown = cls.shown
-        if isinstance(opened, _Silent) or shown is None:
+        if type(opened) is Steps or shown is None:
             return
         if isinstance(shown, _Shown) and isinstance(opened, _Spoken) and len(shown.open) > 1:
             if opened in shown.open:

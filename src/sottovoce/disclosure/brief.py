@@ -1,16 +1,18 @@
-"""All that the chapters of a disclosure are written from, each number fetched from its home once."""
+"""What the chapters of a disclosure are written from: a survey, read or not, its audit, and numbers fetched once."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final, get_args
 
-from sottovoce.core.errors import SottovoceError
+from sottovoce.auditing import DEFAULT_SECONDS, AuditResult, audit
+from sottovoce.core.errors import MismatchError, SottovoceError, SurveyError
+from sottovoce.core.text import one_line
 from sottovoce.disclosure.about import About
-from sottovoce.disclosure.audited import Audited, asked_survey
-from sottovoce.disclosure.unread import UnreadSurvey
 from sottovoce.mechanisms import Mechanism
 from sottovoce.mechanisms.registry import REGISTRY
 from sottovoce.surveys.amplified import Amplified
@@ -18,9 +20,164 @@ from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.composition import Composed, compose
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.relay import Relay
+from sottovoce.surveys.statement import MAX_TITLE, Attachments, Stated, read_json
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["AnySurvey", "Brief"]
+__all__ = ["AnySurvey", "Audited", "Brief", "Effort", "UnreadSurvey", "asked_survey", "audited", "read_survey"]
+
+
+Effort: TypeAlias = Literal["quick", "full", "none"]
+"""How long the device is run: for seconds, for minutes, not at all."""
+
+_EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
+
+QUICK_SECONDS: Final = 3.0
+QUICK_SAMPLES: Final = 2000
+
+_GIVEN: Final = "made before this page, which was given its result: how long it ran is not recorded"
+
+
+@final
+@dataclass(frozen=True)
+class Audited:
+    """What an audit found, or that there was none.
+
+    Attributes
+    ----------
+    result
+        None if nothing was run.
+    budget
+        What it was allowed, in words.
+    made
+        When it ran; None for a result that was given.
+    """
+
+    result: AuditResult | None
+    budget: str
+    made: datetime | None
+
+    @property
+    def broken(self) -> bool:
+        """Whether it shows that the device does not do what it states."""
+        return self.result is not None and not self.result.sound
+
+
+def asked_survey(survey: Survey | Tracking | Panel) -> Survey | None:
+    """What devices run: the survey itself, or the first period of one that is tracked; nothing for a panel."""
+    if isinstance(survey, Panel):
+        return None
+    return survey.period(1) if isinstance(survey, Tracking) else survey
+
+
+def audited(
+    survey: Survey | Tracking | Panel,
+    how: Effort | AuditResult,
+    made: datetime,
+    progress: Callable[[int], object] | None = None,
+) -> Audited:
+    """Run the audit, or take a result of the same survey."""
+    asked = asked_survey(survey)
+    if isinstance(how, AuditResult):
+        if asked is None or how.survey != asked.id:
+            of = how.survey[:12] or "a mechanism alone"
+            wanted = "a round; a panel asks nothing itself" if asked is None else f"survey {asked.id[:12]}"
+            raise MismatchError(f"the audit is of {of}, not of {wanted}: audit what devices answer")
+        return Audited(how, _GIVEN, None)
+    if how not in _EFFORTS:
+        raise SurveyError(f"audit must be one of {', '.join(_EFFORTS)}, or the result of sottovoce.audit").at("audit")
+    if asked is None or how == "none":
+        return Audited(None, "", None)
+    quick = how == "quick"
+    seconds, samples = (QUICK_SECONDS, QUICK_SAMPLES) if quick else (DEFAULT_SECONDS, None)
+    drawn = f", {samples:,} sampled reports for each value of a pair" if samples else ""
+    words = f"{how}: up to {seconds:g} processor seconds for runs of the device{drawn}"
+    return Audited(audit(asked, samples=samples, seconds=seconds, progress=progress), words, made)
+
+
+_LONGEST_NAME = 64
+_LONGEST_REASON = 500
+
+
+@final
+@dataclass(frozen=True)
+class UnreadSurvey(Stated):
+    """JSON in the format of a survey, which was refused; for instance, it names a mechanism that is not installed.
+
+    Attributes
+    ----------
+    why
+        What was wrong with it.
+    """
+
+    statement: dict[str, Any]
+    why: str
+
+    @property
+    def kind(self) -> str:
+        """The kind of its question, as it says itself."""
+        question = self.statement.get("question")
+        return _name(question.get("kind") if isinstance(question, dict) else None)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        found = self.statement.get("title")
+        return found if isinstance(found, str) and len(found) <= MAX_TITLE and found.isprintable() else ""
+
+    @property
+    def mechanism_name(self) -> str:
+        """The name of its mechanism, as it says itself."""
+        design = self.statement.get("design")
+        mechanism = design.get("mechanism") if isinstance(design, dict) else None
+        return _name(mechanism.get("name") if isinstance(mechanism, dict) else None)
+
+    @cached_property
+    def states_relay(self) -> bool:
+        """Whether it wants its reports shuffled."""
+        return "relay" in self.statement
+
+    def number(self, name: str) -> float | None:
+        """A number that it states, such as epsilon; None if that is none."""
+        found = self.statement.get(name)
+        number = isinstance(found, int | float) and not isinstance(found, bool)
+        return float(found) if number and math.isfinite(found) else None  # type: ignore[arg-type]
+
+    def to_statement(self) -> dict[str, Any]:
+        """The JSON as it was read."""
+        return self.statement
+
+
+def _name(found: object) -> str:
+    known = isinstance(found, str) and len(found) <= _LONGEST_NAME and found.isprintable()
+    return str(found) if known else "unknown"
+
+
+def read_survey(text: str | bytes, attachments: Attachments | None = None) -> Survey | Panel | Tracking | UnreadSurvey:
+    """The survey that JSON states; what it says of itself if it is none that this installation can run.
+
+    Raises
+    ------
+    SurveyError
+        If it is no JSON object in the format of a survey at all.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> stated = sv.Survey.distribution(["yes", "no"], 1.0).to_json()
+    >>> read_survey(stated).kind
+    'shares'
+    >>> read_survey(stated.replace("randomized_response", "nobody_knows")).mechanism_name
+    'nobody_knows'
+    """
+    try:
+        return Survey.from_json(text, attachments)
+    except SottovoceError as error:
+        found = UnreadSurvey(read_json(text), one_line(str(error), _LONGEST_REASON))
+        try:
+            _ = found.id
+        except (ValueError, OverflowError):  # numbers beyond what canonical JSON can hold
+            raise SurveyError("the survey has no canonical JSON, and so no id: its numbers are out of range") from error
+        return found
+
 
 AnySurvey: TypeAlias = Survey | Tracking | Panel | UnreadSurvey
 

@@ -1,22 +1,31 @@
-"""`Disclosure`: everything that a reviewer of a survey asks for, as one object that three formats show."""
+"""`disclose`: from a survey to everything that its reviewers ask for, as one `Disclosure` that three formats show."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, final
 
+from sottovoce.auditing import AuditResult
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.core.text import json_text
 from sottovoce.core.words import both_guarantees, delta_suffix, exactly, plural
+from sottovoce.disclosure.about import About
+from sottovoce.disclosure.asked import PlaceInLog, asked_chapter, versions_chapter
+from sottovoce.disclosure.brief import AnySurvey, Audited, Brief, Effort, UnreadSurvey, audited
 from sottovoce.disclosure.claim import UNSTATED, Chapter, Claim
-from sottovoce.disclosure.markdown import markdown_page
-from sottovoce.disclosure.page import html_page
-from sottovoce.disclosure.versions import PlaceInLog
+from sottovoce.disclosure.guarantee import guarantee_chapter
+from sottovoce.disclosure.not_covered import not_covered_chapter, observers_chapter, retention_chapter
+from sottovoce.disclosure.page import html_page, markdown_page
+from sottovoce.disclosure.randomizer import audit_chapter, mechanism_chapter
+from sottovoce.disclosure.registry import nist_chapter, registry_chapter, registry_entry
+from sottovoce.surveys.statement import Stated
 
-__all__ = ["FORMATS", "Disclosure", "Standing"]
+__all__ = ["Disclosure", "Standing", "disclose"]
 
-FORMATS: Final = ("html", "markdown", "json")
+
+_FORMATS: Final = ("html", "markdown", "json")
 
 Standing: TypeAlias = Literal["complete", "partial", "broken"]
 """All parts are stated; some cannot be; or the audit shows that the device does not do what is stated."""
@@ -143,7 +152,85 @@ class Disclosure:
                 return self.to_markdown()
             case "json":
                 return self.to_json()
-        raise SurveyError(f"format must be one of {', '.join(FORMATS)}").at("format")
+        raise SurveyError(f"format must be one of {', '.join(_FORMATS)}").at("format")
 
     def __repr__(self) -> str:
         return f"<disclosure of survey {self.survey[:12]}: {self.standing}>"
+
+
+def disclose(
+    survey: AnySurvey,
+    *,
+    about: About | Mapping[str, Any] | None = None,
+    audit: Effort | AuditResult = "quick",
+    partial: bool = False,
+    key: bytes | None = None,
+    log: PlaceInLog | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Disclosure:
+    """Everything that a reviewer asks about a survey, on one page.
+
+    Parameters
+    ----------
+    survey
+        A survey, a tracking survey, or a round or period of one. A panel, or what `read_survey` could not read, has
+        parts that cannot be stated.
+    about
+        What the survey cannot know: who asks, what for; see `About`. What is left out is "not claimed".
+    audit
+        "quick" runs the device for seconds, "full" as long as `sottovoce.audit` does, "none" not at all, and the page
+        says so. Or the result of `sottovoce.audit`.
+    partial
+        Make a page also if parts cannot be stated, each marked as such, or if the audit found the device broken.
+    key
+        The public key by which the survey's signature was verified.
+    log
+        Where the survey stands in a log of published surveys.
+    progress
+        Called with the number of runs that the audit made since the last call.
+
+    Raises
+    ------
+    SurveyError
+        If parts cannot be stated, with their names.
+    MechanismError
+        If the audit found that the device does not do what it states.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> page = sv.disclose(sv.Survey.distribution(["yes", "no"], epsilon=1.0), audit="none")
+    >>> page["guarantee"]["unit"].text
+    'One person: the one value that a person answers.'
+    >>> page["guarantee"]["local_epsilon"].value, page["audit"]["verdict"].state
+    (1.0, 'not claimed')
+    """
+    if not isinstance(survey, Stated):
+        raise SurveyError(f"only a survey can be disclosed, not {type(survey).__name__}").at("survey")
+    said = about if isinstance(about, About) else About.of({} if about is None else about)
+    made = datetime.now(UTC).replace(microsecond=0)
+    found = Audited(None, "", None) if isinstance(survey, UnreadSurvey) else audited(survey, audit, made, progress)
+    page = _written(Brief(survey, said, found, key, made), log)
+    if not partial:
+        page.check()
+    return page
+
+
+def _written(brief: Brief, log: PlaceInLog | None) -> Disclosure:
+    guarantee, mechanism, audit = guarantee_chapter(brief), mechanism_chapter(brief), audit_chapter(brief)
+    observers = observers_chapter(brief)
+    registry = registry_chapter(brief, guarantee, mechanism, observers)
+    chapters = (
+        asked_chapter(brief),
+        guarantee,
+        mechanism,
+        audit,
+        not_covered_chapter(brief),
+        observers,
+        retention_chapter(brief),
+        versions_chapter(brief, log),
+        registry,
+        nist_chapter(brief, guarantee, mechanism, audit, registry),
+    )
+    entry = registry_entry(registry, brief)
+    return Disclosure(brief.survey.title, brief.survey.id, brief.made, chapters, brief.broken, log, entry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from sottovoce.core.limits import (
     DEFAULT_BUDGET,
@@ -12,13 +13,56 @@ from sottovoce.core.limits import (
     DEFAULT_MAX_ANSWERS,
 )
 from sottovoce.core.words import SHUFFLER, exactly, plural, rounded_down, rounded_up
-from sottovoce.disclosure.brief import Brief
+from sottovoce.disclosure.brief import Brief, UnreadSurvey
 from sottovoce.disclosure.claim import Chapter, Claim, not_claimed, unstated
-from sottovoce.disclosure.unit import neighbours_of, unit_of
-from sottovoce.disclosure.unread import UnreadSurvey
 from sottovoce.surveys.amplified import Amplified
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["guarantee_chapter"]
+__all__ = ["guarantee_chapter", "level_of"]
+
+
+_RECORD: Final = "all fields of a person's record together, over all {rounds:,} rounds: a device answers in one of them"
+
+
+def _unit_of(survey: Survey | Tracking | Panel) -> str:
+    """The unit of privacy in one sentence.
+
+    Examples
+    --------
+    >>> unit_of(Survey.distribution(["yes", "no"], 1.0))
+    'One person: the one value that a person answers.'
+    """
+    if isinstance(survey, Panel):
+        return f"One person: {_RECORD.format(rounds=survey.rounds)}."
+    if isinstance(survey, Survey) and survey.seat is not None:
+        return f"One person: {_RECORD.format(rounds=survey.seat.panel.rounds)}."
+    held, tracked = survey.question.held, survey if isinstance(survey, Tracking) else survey.tracked
+    if tracked is None:
+        return f"One person: {held}."
+    calendar = tracked.calendar
+    span = calendar.spans(calendar.window)
+    if calendar.windows == 1:
+        return f"One person: their whole history over all {span}, of which one period is answered ({held})."
+    return f"One person in one window: their history within {span}, of which one period is answered ({held})."
+
+
+def level_of(survey: Survey | Tracking | Panel) -> str:
+    """The same in two or three words, as registries have it."""
+    tracked = survey if isinstance(survey, Tracking) else survey.tracked if isinstance(survey, Survey) else None
+    if tracked is None or tracked.calendar.windows == 1:
+        return "Person-level"
+    return f"Person-window-level: {tracked.calendar.spans(tracked.calendar.window)}"
+
+
+def _neighbours_of(survey: Survey | Tracking | Panel) -> str:
+    """What may differ between two worlds that epsilon compares."""
+    what = "history of values" if "history" in _unit_of(survey) else "value"
+    return (
+        f"Any {what} of one person, replaced by any other; everybody else's stay as they are. That the person takes "
+        "part is the same in both worlds, and so is not hidden."
+    )
+
 
 _CONCEPTS = "docs/concepts.md#what-epsilon-means"
 _SHUFFLING = "docs/shuffling.md"
@@ -38,7 +82,7 @@ def _unit(brief: Brief) -> Iterator[Claim]:
     if brief.known is None:
         yield from (unstated(name, label, brief.unknown, _CONCEPTS) for name, label in names)
         return
-    for (name, label), text in zip(names, (unit_of(brief.known), neighbours_of(brief.known)), strict=True):
+    for (name, label), text in zip(names, (_unit_of(brief.known), _neighbours_of(brief.known)), strict=True):
         yield Claim(name, label, text, evidence=_CONCEPTS)
 
 

@@ -9,9 +9,8 @@ from typing import Final
 from sottovoce.auditing import AuditResult
 from sottovoce.core.text import one_line
 from sottovoce.core.words import plural, rounded_down, rounded_up
-from sottovoce.disclosure.brief import Brief
+from sottovoce.disclosure.brief import Brief, UnreadSurvey
 from sottovoce.disclosure.claim import Chapter, Claim, not_claimed, unstated
-from sottovoce.disclosure.unread import UnreadSurvey
 
 __all__ = ["DOCUMENTS", "audit_chapter", "mechanism_chapter"]
 

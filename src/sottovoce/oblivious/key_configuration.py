@@ -26,8 +26,6 @@ __all__ = [
 ]
 
 
-_KEYS_MEDIA_TYPE: Final = "application/ohttp-keys"
-
 _OURS: Final = (KDF_ID, AEAD_ID)
 _HEAD_BYTES: Final = 3
 _SUITES_AT: Final = _HEAD_BYTES + KEY_BYTES

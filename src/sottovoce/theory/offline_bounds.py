@@ -11,13 +11,10 @@ from sottovoce.core.errors import PlanError
 from sottovoce.theory.bounds import BY_PROJECTION, BY_VARIANCE, Bound
 
 __all__ = [
-    "corollary_2_3",
     "describe_bias",
     "lemma_2_2",
-    "lemma_3_5",
     "offline_bound",
     "projected_bound",
-    "theorem_3_1_variance",
     "theorem_3_2",
     "theorem_3_4",
 ]
@@ -26,16 +23,6 @@ __all__ = [
 def lemma_2_2(noise_norm: float, polar_norm: float) -> float:
     """Lemma 2.2: the squared error after projecting on a symmetric body is at most 4 min(|z|^2, |z|_polar)."""
     return 4 * min(noise_norm**2, polar_norm)
-
-
-def corollary_2_3(largest_product: float) -> float:
-    """Corollary 2.3: for a symmetric polytope, at most 4 max_j |<z, a_j>|. Its own proof gives 2: see the findings."""
-    return 4 * largest_product
-
-
-def theorem_3_1_variance(epsilon: float, delta: float, radius: float) -> float:
-    """The variance Theorem 3.1 claims to be (epsilon, delta)-private: 2 r^2 log(2/delta)/epsilon^2. It is not."""
-    return 2 * radius**2 * math.log(2 / delta) / epsilon**2
 
 
 def theorem_3_2(
@@ -66,11 +53,6 @@ def theorem_3_4(n_queries: int, domain_size: float, radius: float, epsilon: floa
     each = math.log(n_reports) / (n_reports * epsilon**2)
     value = radius * min((280 * math.log(domain_size) * each) ** 0.25, math.sqrt(10 * n_queries * each))
     return Bound(value, "Bassily 2019, Theorem 3.4, as printed")
-
-
-def lemma_3_5(n_reports: int) -> float:
-    """Lemma 3.5: the chance that a quarter of the users or fewer send something is at most exp(-n/34), n >= 120."""
-    return math.exp(-n_reports / 34)
 
 
 def offline_bound(
