@@ -12,7 +12,15 @@ from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.channel import Channel, Pair, device_row, worst_pair, wrong_miniature
 from sottovoce.auditing.empirical import Certificate, affordable, certify
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, AuditResult, fault_in_words, fault_size
+from sottovoce.auditing.result import (
+    INDEPENDENT_RUNS,
+    STATED_LAW,
+    STATED_PROBABILITIES,
+    UNIFORM_BYTES,
+    AuditResult,
+    fault_in_words,
+    fault_size,
+)
 from sottovoce.auditing.runs import Runs, run_device
 from sottovoce.auditing.subject import Subject, failure
 from sottovoce.auditing.system import MOST_WATCHED
@@ -76,6 +84,8 @@ def audit_finite(
     else:
         method = _method(subject, reference, runs)
         assumptions += _assumptions(subject, reference, runs)
+    if fault is None and not reference.independent:
+        method = f"{method}; {STATED_LAW}"
     return AuditResult(
         mechanism=m.name,
         epsilon=m.epsilon,
@@ -139,7 +149,7 @@ def _assumptions(subject: Subject, reference: ChannelReference, runs: Runs) -> t
     if runs.values < reference.values or (subject.survey is not None and not runs.held_passes):
         found.append("values that were not run do as those that were")
     if not reference.independent:
-        found.append("the probabilities that the mechanism states are those of its reports, where they were not run")
+        found.append(STATED_PROBABILITIES)
     return (*found, "the closed form of the worst ratio holds at this size as on every miniature")
 
 

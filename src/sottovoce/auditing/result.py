@@ -6,7 +6,17 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["INDEPENDENT_RUNS", "MISSED", "UNIFORM_BYTES", "AuditResult", "Verdict", "fault_in_words", "fault_size"]
+__all__ = [
+    "INDEPENDENT_RUNS",
+    "MISSED",
+    "STATED_LAW",
+    "STATED_PROBABILITIES",
+    "UNIFORM_BYTES",
+    "AuditResult",
+    "Verdict",
+    "fault_in_words",
+    "fault_size",
+]
 
 Verdict: TypeAlias = Literal["proved", "sampled", "broken"]
 """Proved for every value; proved for what was run and sampled for the rest; or shown to be wrong."""
@@ -15,6 +25,10 @@ MISSED: Final = 1e-6
 """Chance that runs miss a fault of the size that a sampled verdict states."""
 
 UNIFORM_BYTES: Final = "the operating system's random bytes are uniform and independent"
+STATED_LAW: Final = "judged by the law that the mechanism itself states: it brings no reference of its own"
+STATED_PROBABILITIES: Final = (
+    "the probabilities that the mechanism states are those of its reports, where they were not run"
+)
 INDEPENDENT_RUNS: Final = "a run of the device does not depend on the runs before it"
 
 

@@ -18,7 +18,15 @@ from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.channel import wrong_miniature
 from sottovoce.auditing.empirical import Certificate, affordable, certify
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, AuditResult, fault_in_words, fault_size
+from sottovoce.auditing.result import (
+    INDEPENDENT_RUNS,
+    STATED_LAW,
+    STATED_PROBABILITIES,
+    UNIFORM_BYTES,
+    AuditResult,
+    fault_in_words,
+    fault_size,
+)
 from sottovoce.auditing.subject import FramingError, Subject, failure
 from sottovoce.auditing.system import MOST_WATCHED
 from sottovoce.core.errors import ReportError
@@ -26,7 +34,7 @@ from sottovoce.domain.trials import Trial
 from sottovoce.mechanisms.reference import DeviceRun, SampledReference, Script
 from sottovoce.randomness.scripts import ScriptedSource, unpredictable
 
-__all__ = ["audit_sampled"]
+__all__ = ["audit_sampled", "first_wrong_run"]
 
 _MOST_VALUES: Final = 2**21
 """Values of a survey up to which each is run with every outcome, where these are few."""
@@ -74,6 +82,8 @@ def audit_sampled(
         said = f"device run on every outcome of its draws, for every one of its {subject.size or 0:,} values"
         method = said if runs.proved else "; ".join([reference.method(runs.done), *seen])
         assumptions = (UNIFORM_BYTES, INDEPENDENT_RUNS, *(() if runs.proved else reference.assumptions(runs.done)))
+        if not reference.independent:
+            method, assumptions = f"{method}; {STATED_LAW}", (*assumptions, STATED_PROBABILITIES)
     return AuditResult(
         mechanism=m.name,
         epsilon=m.epsilon,
@@ -89,6 +99,11 @@ def audit_sampled(
         assumptions=assumptions,
         survey="" if subject.survey is None else subject.survey.id,
     )
+
+
+def first_wrong_run(subject: Subject, reference: SampledReference, budget: Budget) -> str:
+    """What a device does otherwise than its reference, in words; empty if nothing was seen in that time."""
+    return _SampledRuns(subject, reference, budget).first_wrong()
 
 
 class _SampledRuns:

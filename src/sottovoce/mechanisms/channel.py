@@ -120,7 +120,7 @@ class ChannelMechanism(Mechanism):
     @final
     def stated_reference(self) -> ChannelReference:
         """That no report is less likely than one way to draw it."""
-        return StatedReference(self)
+        return StatedReference(self, self.domain_size)
 
     @final
     def randomize(self, value: int, source: Source) -> Report:

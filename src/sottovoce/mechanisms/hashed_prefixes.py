@@ -327,7 +327,7 @@ class CodeTrials(Trials):
 class HashedPrefixesReference(ExactReference):
     """The row, and what the reference of the points says of the bucket of a prefix, by a second hash."""
 
-    noun: ClassVar[str] = "words"
+    noun = "words"
     samples: ClassVar[int] = 5_000
     batch: ClassVar[int] = 128
 

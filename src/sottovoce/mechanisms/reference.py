@@ -204,7 +204,7 @@ class SampledReference(Reference, abc.ABC):
         What a result states as the size: the number of options, of coordinates, of bits.
     """
 
-    noun: ClassVar[str] = "values"
+    noun: str = "values"
     """What the inputs are, in the plural."""
     batch: ClassVar[int] = 1
     """How many runs are judged together."""

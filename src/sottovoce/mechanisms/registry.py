@@ -27,6 +27,7 @@ from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.mechanisms.set_selection import SetSelection
+from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.mechanisms.sphere import Sphere
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.tables import Tables
@@ -46,7 +47,17 @@ __all__ = [
 M = TypeVar("M", bound=Mechanism)
 
 
-def _check_deployable(kind: type[Mechanism]) -> None:
+_FOREIGN_FAMILIES: Final = (FiniteMechanism, SetMechanism)
+"""Families that the battery of checks can run, so that other packages may bring mechanisms of them."""
+
+
+def _check_usable(kind: type[Mechanism]) -> None:
+    if not issubclass(kind, _FOREIGN_FAMILIES):
+        names = " or ".join(f"{family.__name__} (for {family.serves})" for family in _FOREIGN_FAMILIES)
+        raise MechanismError(
+            f"{kind.__qualname__} is for {kind.serves}, which no battery of checks covers: another package may bring a "
+            f"subclass of {names}"
+        )
     if not kind.deployable:
         raise MechanismError(f"{kind.__qualname__} is not deployable: it exists to be measured")
 
@@ -61,7 +72,7 @@ def complete(kind: Any) -> type[Mechanism]:
 
 REGISTRY: Final[Registry[Mechanism]] = Registry(
     "mechanism",
-    FiniteMechanism,
+    Mechanism,
     map(
         complete,
         (
@@ -90,7 +101,7 @@ REGISTRY: Final[Registry[Mechanism]] = Registry(
         ),
     ),
     error=MechanismError,
-    check=_check_deployable,
+    check=_check_usable,
 )
 """Every mechanism; where two are equally good, the first is chosen."""
 
@@ -147,7 +158,7 @@ def candidates(family: type[M], *setting: float) -> list[M]:
     return found
 
 
-def register(kind: type[FiniteMechanism]) -> None:
+def register(kind: type[Mechanism]) -> None:
     """Let surveys of this process name a mechanism of another package.
 
     "auto" never chooses it: a survey that is not told otherwise must be answerable by every client.

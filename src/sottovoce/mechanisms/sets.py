@@ -19,6 +19,7 @@ from sottovoce.core.limits import DEFAULT_USERS, MAX_DIMENSION, check_epsilon, c
 from sottovoce.domain.trials import Trial, Trials
 from sottovoce.mechanisms.base import Batch, Counts, Floats, InputLength, Mechanism, Report, log_of
 from sottovoce.mechanisms.reference import ExactReference
+from sottovoce.mechanisms.stated import StatedSampledReference
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport
 from sottovoce.randomness import Source, epsilon_of
@@ -87,7 +88,7 @@ class SetTrials(Trials):
 class SetReference(ExactReference):
     """The requests and reports of a mechanism for sets."""
 
-    noun: ClassVar[str] = "sets"
+    noun = "sets"
 
     def __init__(
         self, options: int, most: int, epsilon: float, stated_ratio: Fraction, requests: list[Request]
@@ -249,6 +250,11 @@ class SetMechanism(Mechanism):
     def log_prob(self, report: Report, row: Row) -> float:
         """log P(report | set), at the rounded thresholds in use."""
         return log_of(self.probability(report, row))
+
+    @final
+    def stated_reference(self) -> StatedSampledReference:
+        """That no report is less likely than one way to draw it."""
+        return StatedSampledReference(self, SetTrials(self.options, self.most), self.options, "sets")
 
     @final
     def miniature_inputs(self) -> Iterator[Row]:

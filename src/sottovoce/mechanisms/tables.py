@@ -394,7 +394,7 @@ class RecordTrials(Trials):
 class TablesReference(ExactReference):
     """The table by its weight, all numbers rounded, and what the table's own reference says of the cell."""
 
-    noun: ClassVar[str] = "records"
+    noun = "records"
     samples: ClassVar[int] = 20_000
     most_runs: ClassVar[int] = 400_000
 

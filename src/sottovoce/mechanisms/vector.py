@@ -109,7 +109,7 @@ def _named(vector: Floats) -> Trial:
 class VectorReference(SampledReference):
     """The requests and reports of a mechanism for vectors, whose privacy rests on a few integers."""
 
-    noun: ClassVar[str] = "vectors"
+    noun = "vectors"
 
     def __init__(self, dimension: int, radius: float) -> None:
         super().__init__(VectorTrials(dimension, radius), dimension)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError, WorkloadError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.mechanisms.registry import REGISTRY, candidates, find
+from sottovoce.mechanisms.registry import candidates
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
+from sottovoce.strategies.admission import admit_foreign, find_admitted
 from sottovoce.strategies.laws.frequencies import (
     answer_bits,
     law_of_shares,
@@ -65,10 +66,7 @@ class Histogram(ListedStrategy):
     def __post_init__(self) -> None:
         if self.mechanism.domain_size != self.workload.n_values:
             raise WorkloadError("the mechanism is for another number of values than the workload")
-        if REGISTRY.is_foreign(type(self.mechanism)):
-            from sottovoce.auditing.conformance import admit
-
-            admit(self.mechanism)
+        admit_foreign(self.mechanism)
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
@@ -79,7 +77,7 @@ class Histogram(ListedStrategy):
         if setting.mechanism == "auto":
             found = candidates(FiniteMechanism, workload.n_values, epsilon)
         else:
-            found = [_find_admitted(setting.mechanism).best(workload.n_values, epsilon)]
+            found = [find_admitted(setting.mechanism, FiniteMechanism).best(workload.n_values, epsilon)]
         if not found:
             raise MechanismError(f"no mechanism serves {workload.n_values:,} values at epsilon {epsilon:g}")
         return [cls(workload, mechanism) for mechanism in found]
@@ -90,7 +88,7 @@ class Histogram(ListedStrategy):
         workload = stated.finite_workload()
         if stated.delta != 0:
             raise SurveyError("the histogram strategy needs delta 0: its mechanisms are pure epsilon-LDP")
-        kind = _find_admitted(stated.mechanism)
+        kind = find_admitted(stated.mechanism, FiniteMechanism)
         return cls(workload, kind.restore(stated.parameters, workload.n_values, stated.epsilon))
 
     def inputs(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -283,13 +281,3 @@ def _stated(value: Floats, status: str) -> Variance:
     if status == "exact":
         return Variance(value, "exact")
     return Variance(value, "bound", "upper bound: the spread of people's answers is unknown")
-
-
-def _find_admitted(name: object) -> type[FiniteMechanism]:
-    """The mechanism of that name; one of another package passes its battery before any other code of it runs."""
-    kind = find(name, FiniteMechanism)
-    if REGISTRY.is_foreign(kind):
-        from sottovoce.auditing.conformance import admit_class
-
-        admit_class(kind)
-    return kind

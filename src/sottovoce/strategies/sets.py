@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.core.limits import MAX_COUNTERS, check_integer
 from sottovoce.mechanisms.base import Counts, Floats
-from sottovoce.mechanisms.registry import candidates, find
+from sottovoce.mechanisms.registry import candidates
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.projections.simplex import project_capped
+from sottovoce.strategies.admission import admit_foreign, find_admitted
 from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
 from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import PerAnswer, Population, Variance, VarianceCurve
@@ -67,11 +68,12 @@ class SetStrategy(LinearStrategy):
     def __post_init__(self) -> None:
         if (self.mechanism.options, self.mechanism.most) != (self.workload.n_queries, self.workload.most):
             raise WorkloadError("the mechanism is for another number of options, or for sets of another size")
+        admit_foreign(self.mechanism)
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
         """With every mechanism for sets."""
-        named = None if setting.mechanism == AUTO else find(setting.mechanism, SetMechanism)
+        named = None if setting.mechanism == AUTO else find_admitted(setting.mechanism, SetMechanism)
         sets, counters = _sets(setting.workload), check_integer("max_counters", setting.max_counters, 1, MAX_COUNTERS)
         stated = sets.n_queries, sets.most, setting.epsilon, setting.users
         found = candidates(SetMechanism, *stated) if named is None else [named.best(*stated)]
@@ -83,7 +85,7 @@ class SetStrategy(LinearStrategy):
         sets = _sets(stated.workload)
         if stated.delta != 0:
             raise SurveyError("the sets strategy needs delta 0: its mechanisms are pure epsilon-LDP")
-        kind = find(stated.mechanism, SetMechanism)
+        kind = find_admitted(stated.mechanism, SetMechanism)
         return cls(sets, kind.restore(stated.parameters, sets.n_queries, sets.most, stated.epsilon))
 
     def for_users(self, users: int, max_counters: int) -> Self:

@@ -60,7 +60,7 @@ class Amplified:
                 "shuffled with nothing, and has the local epsilon"
             ).at("n")
         people, chance = check_integer("n", n, LEAST_BATCH, MAX_USERS), check_central_delta(delta)
-        if getattr(mechanism, "delta", 0.0):
+        if mechanism.delta:
             raise SurveyError(
                 f"the mechanism {mechanism.name} is (epsilon, delta)-LDP, and what shuffling adds is proved for pure "
                 "epsilon-LDP only: choose a mechanism without delta"
