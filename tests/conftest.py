@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from sottovoce.mechanisms import registry
+from sottovoce.mechanisms.registry import REGISTRY as MECHANISMS
+from sottovoce.strategies.registry import REGISTRY as STRATEGIES
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So do shells start what they start in the background; whatever a test interrupts would inherit it, and go on.
@@ -87,6 +88,7 @@ def as_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_mechanisms_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_registered_by_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers, a page's example for one, is not known to the next."""
-    monkeypatch.setattr(registry.REGISTRY, "_registered", {})
+    for registry in (MECHANISMS, STRATEGIES):
+        monkeypatch.setattr(registry, "_registered", {})

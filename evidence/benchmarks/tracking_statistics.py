@@ -90,7 +90,7 @@ def _squared_errors(tracking: Tracking, seed: int) -> NDArray[np.float64]:
     for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         counts = mechanism.empty()
         mechanism.count_into(counts, reports[start:end])
-        errors.append(float(tracking.once.design.raw_coordinates(counts, end - start)[0]) - 0.5)
+        errors.append(float(tracking.once.design.read(counts, end - start).raw[0]) - 0.5)
     return np.square(errors)
 
 

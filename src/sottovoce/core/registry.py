@@ -70,7 +70,8 @@ class Registry(Generic[T]):
         check: Callable[[Any], None] = _accept,
     ) -> None:
         self.concept: Final = concept
-        self.group: Final = f"sottovoce.{concept}s"
+        self._plural: Final = f"{concept[:-1]}ies" if concept.endswith("y") else f"{concept}s"
+        self.group: Final = f"sottovoce.{self._plural}"
         """The group of entry points under which other packages offer such a class."""
         self.ours: Final[dict[str, type[T]]] = {getattr(kind, name): kind for kind in ours}
         """Every class of this package."""
@@ -106,7 +107,7 @@ class Registry(Generic[T]):
     @property
     def remedy(self) -> str:
         """What to do about a name that is not known."""
-        return f"install the package that brings another, or call sottovoce.{self.concept}s.register"
+        return f"install the package that brings another, or call sottovoce.{self._plural}.register"
 
     def register(self, kind: Any) -> None:
         """Let surveys of this process name a class of another package; a class that is defined anew replaces itself.

@@ -11,7 +11,6 @@ import numpy as np
 from sottovoce.core.limits import MAX_EPSILON, MIN_EPSILON
 from sottovoce.planning.plan import Plan
 from sottovoce.planning.solve import MAX_USERS
-from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import Option, error_of, usable_designs
 
 __all__ = ["ErrorCurve", "curve_by_epsilon", "curve_by_users", "epsilon_grid", "user_grid"]
@@ -87,7 +86,7 @@ def _at(plan: Plan, option: Option, epsilon: float) -> float:
     """The error of the same strategy and mechanism at another epsilon; NaN if they cannot serve."""
     if epsilon == option.epsilon:
         return option.error(plan.criterion)
-    if option.strategy == OptimizedStrategy.name:
+    if option.design is None or option.design.searched:
         return math.nan
     setting = replace(plan.setting, epsilon=epsilon, mechanism=option.mechanism)
     errors = [

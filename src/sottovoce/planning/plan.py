@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, final
+from typing import Any, final
 
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MAX_EPSILON
@@ -20,15 +20,12 @@ from sottovoce.planning.solve import Solved, Target, solve
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.variance import Population
-from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import Criterion, Option, explain, join_reasons, least_error, options, usable_designs
+from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["Plan", "solve_plan", "unserved"]
-
-_SEARCHED: Final = OptimizedStrategy.name
-"""Its channel is searched for one epsilon, so it is not used when solving for epsilon."""
 
 
 @final
@@ -172,12 +169,13 @@ def solve_plan(
         For words: the probability with which they are to be found, and the share if that is the target.
     """
     solver = _Solver(setting, question, criterion, population, epsilon is not None, goal)
-    if epsilon is None and (
-        setting.strategy == _SEARCHED or setting.mechanism == MatrixChannel.name or question.strategies == (_SEARCHED,)
-    ):
-        raise PlanError(
-            f"{_SEARCHED} searches a channel for one epsilon: give epsilon, and ask for users or the error"
-        ).at("epsilon")
+    tried = question.strategies if setting.strategy == AUTO else (setting.strategy,)
+    searched = [name for name in tried if find(name).searched]
+    if epsilon is None and (len(searched) == len(tried) or setting.mechanism == MatrixChannel.name):
+        named = " and ".join(searched) or setting.mechanism
+        raise PlanError(f"{named} searches a channel for one epsilon: give epsilon, and ask for users or the error").at(
+            "epsilon"
+        )
     if target.value is not None and (epsilon is None) != (users is None):
         _check_served(question, setting if solver.given else replace(setting, epsilon=MAX_EPSILON), solver)
     found_epsilon, found_users, solved = solve(
@@ -230,7 +228,7 @@ class _Solver:
         if epsilon not in self._made:
             setting = replace(self.setting, epsilon=epsilon)
             every = self.question.strategies
-            tried = every if self.given else tuple(name for name in every if name != _SEARCHED)
+            tried = every if self.given else tuple(name for name in every if not find(name).searched)
             self._made[epsilon] = usable_designs(setting, tried)
         return self._made[epsilon]
 

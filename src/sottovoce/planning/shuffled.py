@@ -21,8 +21,8 @@ from sottovoce.planning.solve import Solved, Target, fewest_users, largest_epsil
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.variance import Population
-from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import Criterion, Option, error_of, evaluate_design, options, ordered, usable_designs
+from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import Setting
 from sottovoce.surveys.survey import Survey
 from sottovoce.theory.shuffling import Shuffled
@@ -165,8 +165,7 @@ class _Designs:
             design = self._design(one, epsilon, self.setting.users)
             return design is not None and allowed(design)
 
-        searched = one.strategy == OptimizedStrategy.name
-        found = largest_epsilon(holds, known, self.goal.most, _SEARCHES if searched else None)
+        found = largest_epsilon(holds, known, self.goal.most, _SEARCHES if find(one.strategy).searched else None)
         needed = self._needed(one, found) if found == MAX_EPSILON else found
         return needed if needed == found or holds(needed) else found
 
@@ -183,7 +182,7 @@ class _Designs:
 
     def _design(self, one: Option, epsilon: float, people: int) -> Strategy | None:
         """The same strategy and mechanism at another epsilon; None if they cannot serve."""
-        mechanism = self.setting.mechanism if one.strategy == OptimizedStrategy.name else one.mechanism
+        mechanism = self.setting.mechanism if find(one.strategy).searched else one.mechanism
         setting = replace(self.setting, epsilon=epsilon, users=people, mechanism=mechanism)
         found = usable_designs(setting, (one.strategy,))
         return found[0].for_users(people, self.setting.max_counters) if found else None

@@ -10,21 +10,27 @@
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.files import load, save
 from sottovoce.strategies.laws.variance import Population, Variance
+from sottovoce.strategies.linear import LinearStrategy
 from sottovoce.strategies.options import Criterion, Option, choose, explain, options
-from sottovoce.strategies.registry import STRATEGIES
+from sottovoce.strategies.reading import Projection, Reading
+from sottovoce.strategies.registry import STRATEGIES, register
 from sottovoce.strategies.search.factorize import Factorization, factorize
 from sottovoce.strategies.search.lower_bound import mean_variance_bound, worst_variance_bound
 from sottovoce.strategies.search.optimize import Optimized, optimize
-from sottovoce.strategies.setting import Setting
+from sottovoce.strategies.setting import Setting, Statement
 
 __all__ = [
     "STRATEGIES",
     "Criterion",
     "Factorization",
+    "LinearStrategy",
     "Optimized",
     "Option",
     "Population",
+    "Projection",
+    "Reading",
     "Setting",
+    "Statement",
     "Strategy",
     "Variance",
     "choose",
@@ -34,6 +40,7 @@ __all__ = [
     "mean_variance_bound",
     "optimize",
     "options",
+    "register",
     "save",
     "worst_variance_bound",
 ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from statistics import NormalDist
 from typing import Any, ClassVar, Self, final
@@ -19,7 +20,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
@@ -33,6 +34,7 @@ from sottovoce.strategies.laws.variance import PerAnswer, Population, Variance, 
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.theory.bounds import BY_VARIANCE, Bound
 from sottovoce.theory.offline_bounds import describe_bias
+from sottovoce.workloads import Workload
 
 __all__ = ["Strategy"]
 
@@ -51,11 +53,23 @@ class Strategy(abc.ABC):
     attached: ClassVar[bool] = False
     """Whether there is an `attachment`."""
 
+    kept_in_files: ClassVar[bool] = False
+    """Whether `strategies.save` keeps its designs, being slow to find; it then has a `from_attachment`."""
+
     family: ClassVar[type[FiniteMechanism] | type[VectorMechanism] | None] = None
     """The mechanisms of which it leaves a choice; None where it brings its own."""
 
     quick_values: ClassVar[int | None] = None
     """Up to how many values its designs are found while somebody waits; None for any number."""
+
+    slow_step: ClassVar[str] = "finding its designs"
+    """What takes minutes over more values."""
+
+    searched: ClassVar[bool] = False
+    """Whether a channel is searched for one epsilon, which takes so long that plans try no other."""
+
+    made_for_epsilon: ClassVar[bool] = False
+    """Whether a channel is computed for one epsilon, which takes a second or more."""
 
     workload: Any
     """A `Workload`; or a `Body`."""
@@ -71,9 +85,31 @@ class Strategy(abc.ABC):
         """
 
     @classmethod
+    def quick_designs(cls, setting: Setting) -> Sequence[Self]:
+        """The designs that "auto" tries: found while somebody waits, and the same on every machine.
+
+        Raises `CapacityError` if there are none.
+        """
+        values = setting.workload.n_values
+        if cls.quick_values is not None and values is not None and values > cls.quick_values:
+            raise CapacityError(
+                f"not tried: {cls.slow_step} over {values:,} values takes minutes; {cls._slow_remedy(setting)}"
+            )
+        return cls.designs(setting)
+
+    @classmethod
+    def _slow_remedy(cls, setting: Setting) -> str:
+        return f"name it to have it: strategy={cls.name!r}"
+
+    @classmethod
     @abc.abstractmethod
     def restore(cls, stated: Statement) -> Self:
         """The design from a survey's JSON; raises `SurveyError` if anything is wrong."""
+
+    @classmethod
+    def from_attachment(cls, workload: Workload, epsilon: float, attachment: bytes) -> Self:
+        """The design whose attachment was kept in a file that nobody need trust."""
+        raise SurveyError(f"designs of strategy {cls.name!r} are not kept in files")
 
     def for_users(self, users: int, max_counters: int) -> Self:
         """The design for another number of people; only public rotations change."""

@@ -160,6 +160,7 @@ class FactorizedStrategy(VectorStrategy):
     name: ClassVar[str] = "factorized"
     attached: ClassVar[bool] = True
     quick_values: ClassVar[int] = 512
+    slow_step: ClassVar[str] = "factorizing"
     """Up to this many values "auto" factorizes, in about a second; beyond, it takes minutes and gains little."""
     summary: ClassVar[str] = "a vector mechanism on coordinates chosen for these queries"
 

@@ -1,4 +1,4 @@
-"""Optimized strategies in files, so that a search is done once."""
+"""Strategies in files, so that a search is done once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import rfc8785
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.core.files import replace_file
 from sottovoce.core.limits import check_epsilon
-from sottovoce.strategies.optimized import OptimizedStrategy, unpack_channel
+from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.registry import REGISTRY
 from sottovoce.workloads import Workload
 from sottovoce.workloads.base import check_workload
 
@@ -25,7 +26,7 @@ _LARGEST: Final = 2**27
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
-def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
+def save(strategy: Strategy, path: str | os.PathLike[str]) -> None:
     """Write the strategy's channel and weights, with their workload and epsilon.
 
     The file is replaced atomically.
@@ -33,6 +34,7 @@ def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile, pathlib
+    >>> from sottovoce.strategies.optimized import OptimizedStrategy
     >>> from sottovoce.strategies.search.optimize import optimize
     >>> from sottovoce.workloads import Prefix
     >>> found = optimize(Prefix(4), 1.0, cache=False)
@@ -42,12 +44,13 @@ def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
     ...     load(pathlib.Path(folder) / "prefix.strategy", Prefix(4), 1.0) == strategy
     True
     """
-    if not isinstance(strategy, OptimizedStrategy):
+    attachment = strategy.attachment if isinstance(strategy, Strategy) and strategy.kept_in_files else None
+    if attachment is None:
         raise SurveyError("only optimized strategies are saved in files; others follow from the survey's JSON")
     place = _place(path)
     epsilon = strategy.mechanism.epsilon
     stated = {"epsilon": epsilon.hex(), "name": strategy.name, "workload": strategy.workload.digest}
-    body = rfc8785.dumps(stated) + b"\n" + strategy.attachment
+    body = rfc8785.dumps(stated) + b"\n" + attachment
     content = _MAGIC + hashlib.sha256(body).digest() + body
     try:
         replace_file(place, content)
@@ -55,7 +58,7 @@ def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
         raise SurveyError(f"{str(place)!r} cannot be written: {error.strerror}; name another file") from None
 
 
-def load(path: str | os.PathLike[str], workload: Workload, epsilon: float) -> OptimizedStrategy:
+def load(path: str | os.PathLike[str], workload: Workload, epsilon: float) -> Strategy:
     """The strategy in a file that `save` or ``sottovoce optimize --out`` wrote, for this workload and epsilon.
 
     The file is not trusted: its checksum detects damage, the channel is verified against `epsilon` with integers, and
@@ -71,15 +74,14 @@ def load(path: str | os.PathLike[str], workload: Workload, epsilon: float) -> Op
     place, stated_epsilon = _place(path), check_epsilon(epsilon)
     check_workload(workload)
     stated, attachment = _parts(_content(place), str(place))
-    if stated.get("name") != OptimizedStrategy.name:
+    kind = REGISTRY.lookup(stated.get("name"))
+    if kind is None or not kind.kept_in_files:
         raise SurveyError(f"{str(place)!r} has an unknown kind of strategy, perhaps of a newer version")
     if stated.get("workload") != workload.digest:
         raise SurveyError(f"{str(place)!r} is for another workload; give the one it was optimized for")
     if stated.get("epsilon") != stated_epsilon.hex():
         raise SurveyError(f"{str(place)!r} is for another epsilon; give the one it was optimized for")
-    strategy = OptimizedStrategy.of(workload, stated_epsilon, *unpack_channel(attachment))
-    strategy.check()
-    return strategy
+    return kind.from_attachment(workload, stated_epsilon, attachment)
 
 
 def _content(place: Path) -> bytes:

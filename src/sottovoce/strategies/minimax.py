@@ -60,6 +60,7 @@ class MinimaxStrategy(ListedStrategy):
 
     name: ClassVar[str] = "minimax"
     attached: ClassVar[bool] = True
+    made_for_epsilon: ClassVar[bool] = True
     summary: ClassVar[str] = "the mean of a number, with the least worst variance"
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import math
 import struct
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Final, Self, final
 
 import numpy as np
@@ -64,6 +64,10 @@ class OptimizedStrategy(ListedStrategy):
     name: ClassVar[str] = "optimized"
     attached: ClassVar[bool] = True
     quick_values: ClassVar[int] = 32
+    slow_step: ClassVar[str] = "searching for a channel"
+    searched: ClassVar[bool] = True
+    made_for_epsilon: ClassVar[bool] = True
+    kept_in_files: ClassVar[bool] = True
     """Up to this many values "auto" searches for a channel, which takes a second or two."""
     summary: ClassVar[str] = "a channel searched for these very queries"
 
@@ -85,6 +89,32 @@ class OptimizedStrategy(ListedStrategy):
         workload = setting.finite_workload()
         setting.check_mechanism(cls.name, channel_kind(workload).name)
         return [cls.search(workload, setting.epsilon, cache=True)]
+
+    @classmethod
+    def quick_designs(cls, setting: Setting) -> list[Self]:
+        """A searched channel that does not come from the cache: "auto" must not depend on the machine."""
+        workload = setting.finite_workload()
+        if workload.n_values > cls.quick_values:
+            return list(super().quick_designs(setting))
+        setting.check_mechanism(cls.name, channel_kind(workload).name)
+        return [cls._searched(workload, setting.epsilon)]
+
+    @classmethod
+    def _slow_remedy(cls, setting: Setting) -> str:
+        if isinstance(setting.workload, Moments):
+            return f"ask with at most {cls.quick_values} points, or {super()._slow_remedy(setting)}"
+        return f"'sottovoce optimize --workload ... --epsilon {setting.epsilon:g}' tries it"
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def _searched(cls, workload: Workload, epsilon: float) -> Self:
+        return cls.search(workload, epsilon, cache=False)
+
+    @classmethod
+    def from_attachment(cls, workload: Workload, epsilon: float, attachment: bytes) -> Self:
+        made = cls.of(workload, epsilon, *unpack_channel(attachment))
+        made.check()
+        return made
 
     @classmethod
     def search(cls, workload: Workload, epsilon: float, *, cache: bool) -> Self:

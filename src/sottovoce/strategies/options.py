@@ -6,20 +6,15 @@ import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Final, Literal, final
 
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.words import figure, plural
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.laws.variance import Status
-from sottovoce.strategies.optimized import OptimizedStrategy, channel_kind
-from sottovoce.strategies.registry import find
+from sottovoce.strategies.registry import check_design, find
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.theory.bounds import Bound
-from sottovoce.workloads import Workload
-from sottovoce.workloads.table import Moments
 
 __all__ = [
     "MAX_ATTACHMENT_BYTES",
@@ -216,42 +211,10 @@ def _designs_or_reasons(
     for name in strategies if setting.strategy == AUTO else (setting.strategy,):
         kind = find(name)
         try:
-            for design in kind.designs(setting) if setting.strategy != AUTO else _quick_designs(kind, setting):
-                yield design, ("", "")
+            for design in kind.designs(setting) if setting.strategy != AUTO else kind.quick_designs(setting):
+                yield check_design(design, setting.epsilon, setting.delta), ("", "")
         except (SurveyError, CapacityError) as refusal:
             yield None, (name, str(refusal))
-
-
-def _quick_designs(kind: type[Strategy], setting: Setting) -> Sequence[Strategy]:
-    """The designs of a strategy that are quick to compute; raises `CapacityError` if there are none."""
-    workload = setting.workload
-    if isinstance(workload, Workload) and kind is OptimizedStrategy:
-        if workload.n_values > OptimizedStrategy.quick_values:
-            remedy = f"'sottovoce optimize --workload ... --epsilon {setting.epsilon:g}' tries it"
-            if isinstance(workload, Moments):
-                most = OptimizedStrategy.quick_values
-                remedy = f"ask with at most {most} points, or name it to have it: strategy='optimized'"
-            raise CapacityError(
-                f"not tried: searching for a channel over {workload.n_values:,} values takes minutes; {remedy}"
-            )
-        setting.check_mechanism(kind.name, channel_kind(workload).name)
-        return [_searched(workload, setting.epsilon)]
-    if (
-        isinstance(workload, Workload)
-        and kind is FactorizedStrategy
-        and workload.n_values > FactorizedStrategy.quick_values
-    ):
-        raise CapacityError(
-            f"not tried: factorizing over {workload.n_values:,} values takes minutes; name it to have it: "
-            "strategy='factorized'"
-        )
-    return kind.designs(setting)
-
-
-@lru_cache(maxsize=256)
-def _searched(workload: Workload, epsilon: float) -> OptimizedStrategy:
-    """A searched channel that does not come from the cache: "auto" must not depend on the machine."""
-    return OptimizedStrategy.search(workload, epsilon, cache=False)
 
 
 def evaluate_design(design: Strategy, setting: Setting, population: Any = None) -> Option:

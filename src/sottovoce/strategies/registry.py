@@ -1,11 +1,17 @@
-"""The registry of strategies. To add one: write its file, add its line here."""
+"""The registry of strategies. To add one: write its file, add its line here.
+
+Strategies of other packages are found by their entry points, or registered in this process with `register`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sottovoce.core.errors import SurveyError
+from sottovoce.core.registry import Registry
+from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.registry import REGISTRY as MECHANISM_REGISTRY
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import FactorizedStrategy
@@ -22,11 +28,12 @@ from sottovoce.strategies.words.prefixes import PrefixStrategy
 from sottovoce.workloads import Workload
 from sottovoce.workloads.base import Body
 
-__all__ = ["STRATEGIES", "find", "restore"]
+__all__ = ["REGISTRY", "STRATEGIES", "check_design", "find", "register", "restore"]
 
-STRATEGIES: Final[dict[str, type[Strategy]]] = {
-    kind.name: kind
-    for kind in (
+REGISTRY: Final[Registry[Strategy]] = Registry(
+    "strategy",
+    Strategy,
+    (
         Direct,
         FactorizedStrategy,
         OptimizedStrategy,
@@ -38,17 +45,44 @@ STRATEGIES: Final[dict[str, type[Strategy]]] = {
         SetStrategy,
         MinimaxStrategy,
         PrefixStrategy,
-    )
-}
-"""Every strategy, by its name in JSON."""
+    ),
+)
+"""Strategies: of this package and of others."""
+
+STRATEGIES: Final = REGISTRY.ours
+"""Every strategy of this package, by its name in JSON."""
+
+
+def register(kind: type[Strategy]) -> None:
+    """Let surveys of this process name a strategy of another package.
+
+    "auto" never chooses it: a survey that is not told otherwise must be answerable by every client. Raises
+    `SurveyError` if the class is unfinished, or bears a name that is taken.
+    """
+    REGISTRY.register(kind)
 
 
 def find(name: object) -> type[Strategy]:
     """The strategy with that name; raises `SurveyError` with the known names."""
-    kind = STRATEGIES.get(name) if isinstance(name, str) else None
+    kind = REGISTRY.lookup(name)
     if kind is None:
-        raise SurveyError(f"strategy must be one of {', '.join(STRATEGIES)}, or 'auto'")
+        known = ", ".join(REGISTRY.everything())
+        raise SurveyError(f"strategy must be one of {known}, or 'auto'; {REGISTRY.remedy}").at("strategy")
     return kind
+
+
+def check_design(design: Strategy, epsilon: float, delta: float) -> Strategy:
+    """The design of a strategy of any package, if it keeps what the survey promises.
+
+    A mechanism of another package passes its battery first. Raises `SurveyError` or `MechanismError` otherwise.
+    """
+    if design.epsilon > epsilon or design.delta > delta:
+        raise SurveyError(f"the design of strategy {design.name!r} spends more than the survey states")
+    if MECHANISM_REGISTRY.is_foreign(type(design.mechanism)):
+        from sottovoce.auditing.conformance import admit
+
+        admit(cast(FiniteMechanism, design.mechanism))
+    return design
 
 
 def restore(
@@ -67,9 +101,9 @@ def restore(
     True
     """
     name = statement.get("strategy") if isinstance(statement, dict) else None
-    kind = STRATEGIES.get(name) if isinstance(name, str) else None
+    kind = REGISTRY.lookup(name)
     if kind is None:
-        raise SurveyError(f"the design's strategy must be one of {', '.join(STRATEGIES)}")
+        raise SurveyError(f"the design's strategy must be one of {', '.join(STRATEGIES)}; {REGISTRY.remedy}")
     if set(statement) != {"strategy", "mechanism"} | ({"digest"} if kind.attached else set()):
         raise SurveyError(
             "a design must have a strategy and a mechanism, a digest if and only if it has an attachment, and no other "
@@ -83,7 +117,7 @@ def restore(
     found = kind.restore(Statement(workload, epsilon, delta, mechanism["name"], parameters, attachment))
     if found.digest != statement.get("digest"):
         raise SurveyError("the design's attachment does not match its digest: fetch it again")
-    return found
+    return check_design(found, epsilon, delta)
 
 
 def _attached(digest: object, attachments: Mapping[str, bytes]) -> bytes:

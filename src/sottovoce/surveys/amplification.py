@@ -11,8 +11,6 @@ from sottovoce.core.limits import MAX_EPSILON, MAX_USERS
 from sottovoce.core.words import delta_suffix, plural, rounded_up
 from sottovoce.figures.amplification import AmplificationLine, plot_amplification
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.minimax import MinimaxStrategy
-from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import usable_designs
 from sottovoce.strategies.setting import Setting
 from sottovoce.surveys.relay import LEAST_BATCH
@@ -22,8 +20,6 @@ __all__ = ["plot_amplified"]
 
 _POINTS: Final = 11
 _FACTORS: Final = (0.1, 1, 10)
-_SEARCHED: Final = (OptimizedStrategy.name, MinimaxStrategy.name)
-"""A channel is searched for one epsilon, which takes long: only the survey's own point and clones are drawn."""
 
 
 def plot_amplified(design: Strategy, n: int, delta: float, ax: Any = None) -> Any:
@@ -73,7 +69,7 @@ def _at(design: Strategy, epsilon: float, users: int) -> Strategy | None:
     """The same strategy and mechanism at another local epsilon; None if they cannot serve, or not soon."""
     if epsilon == design.epsilon:
         return design
-    if design.name in _SEARCHED:
+    if design.made_for_epsilon:
         return None
     setting = Setting(design.workload, epsilon, 0.0, users, design.name, design.mechanism.name)
     return next(iter(usable_designs(setting, (design.name,))), None)

@@ -21,7 +21,8 @@ from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.options import Criterion, choose
-from sottovoce.strategies.registry import STRATEGIES
+from sottovoce.strategies.registry import REGISTRY as STRATEGIES
+from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.surveys.relay import Relay
 from sottovoce.workloads import Workload
@@ -47,9 +48,7 @@ class Asking(TypedDict, total=False):
 def check_setting(question: Question, setting: Setting) -> Setting:
     """The setting with every number, and the names of strategy and mechanism, checked."""
     name = setting.strategy
-    if name != AUTO and (not isinstance(name, str) or name not in STRATEGIES):
-        raise SurveyError(f"strategy must be one of {', '.join(STRATEGIES)}, or {AUTO!r}").at("strategy")
-    if name not in (AUTO, *question.strategies):
+    if name != AUTO and name not in question.strategies and not STRATEGIES.is_foreign(find(name)):
         listed = ", ".join(question.strategies)
         raise SurveyError(f"a {question.kind} question cannot be asked by {name}; it takes {listed}").at("strategy")
     if setting.mechanism not in (AUTO, *MECHANISMS):

@@ -17,6 +17,7 @@ from sottovoce.questions.registry import question_from_statement
 from sottovoce.randomness.philox import key_of
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.options import evaluate_design, explain, options
+from sottovoce.strategies.registry import REGISTRY as STRATEGIES
 from sottovoce.strategies.registry import restore
 from sottovoce.strategies.setting import Setting
 from sottovoce.surveys.calendar import Calendar, Period
@@ -51,7 +52,8 @@ class Terms(Stated):
             raise SurveyError("period must be a Period, or None; `Tracking.period` makes them").at("period")
         if self.relay is not None:
             self._check_relay(self.relay)
-        if self.design.workload != self.question.workload or self.design.name not in self.question.strategies:
+        asked = self.design.name in self.question.strategies or STRATEGIES.is_foreign(type(self.design))
+        if self.design.workload != self.question.workload or not asked:
             raise SurveyError("the design does not match the question").at("design")
         if self.seat is not None:
             self.seat.check_promise(self.question, self.mechanism, self.delta)

@@ -96,11 +96,13 @@ class PrefixStrategy(Strategy):
         """What a search for words goes through; see `sottovoce.estimates.words`."""
         return Tallies.of(self.mechanism, counts)
 
+    def recall(self, users: int) -> WordRecall:
+        return WordRecall(self.mechanism, self.workload.code, users)
+
     def remark(self, users: int) -> str:
         """Which words are found without being asked for."""
         code = self.workload.code
-        recall = WordRecall(self.mechanism, code, users)
-        share = recall.least_share(0.9, easy_units(code))
+        share = self.recall(users).least_share(0.9, easy_units(code))
         if share >= 1:
             return "So few people are not enough to find a word, whatever its share"
         what = f"A word of up to {easy_units(code)} {length_unit(code)}" if code.ends_anywhere else "A value"
