@@ -1,4 +1,4 @@
-/** How many integers of a range have an odd number of ones in common with a mask, without listing them. */
+/** Parities: signs of integers by the ones they have in common with a mask, summed without listing them; and laws of such reports. */
 import { ONE } from "../../randomness/source.js";
 import { type Law, type Reported, thresholdFor, twoChances } from "./law.js";
 import { ratio, times } from "./ratios.js";

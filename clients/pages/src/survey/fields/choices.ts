@@ -1,4 +1,4 @@
-/** A list of answers to choose one from: radio buttons. */
+/** A list of answers to choose one from: radio buttons, or a list that opens and takes one line. */
 import { el } from "../../parts/dom.js";
 import type { Field } from "./field.js";
 import { listing } from "./listing.js";
@@ -33,8 +33,6 @@ export function choices(names: readonly string[], legend: string, id: string): F
     },
   };
 }
-
-// A list of answers that takes one line: for a form of several fields.
 
 /** One of these names, none of them chosen at first; `read` gives its number. */
 export function selectField(names: readonly string[], label: string, id: string): Field<number> {

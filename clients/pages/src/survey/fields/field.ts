@@ -1,3 +1,8 @@
+/**
+ * What every field is that answers are given in, fields that are typed into, and fields put together.
+ *
+ * Browsers keep what was typed in order to fill it in again; `autocomplete` off tells them not to.
+ */
 import { el } from "../../parts/dom.js";
 
 /** One field, or several that make one answer. */
@@ -11,9 +16,6 @@ export interface Field<Value = unknown> {
   /** Choose an answer, where answers are listed. */
   set?(value: Value): void;
 }
-
-// Fields that are typed into, and fields put together.
-// Browsers keep what was typed in order to fill it in again; `autocomplete` off tells them not to.
 
 interface TypedSpec<Value> {
   readonly label: string;

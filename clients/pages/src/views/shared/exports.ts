@@ -47,8 +47,6 @@ export function peopleLink(id: string): HTMLElement {
   );
 }
 
-// A button that copies a text.
-
 /** `field` holds the same text, for where a page may not write to the clipboard. */
 export function copyButton(text: string, field: HTMLElement): HTMLElement {
   const copy = el("button", { type: "button", onclick: () => void copied() }, "Copy");
