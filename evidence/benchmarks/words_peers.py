@@ -83,7 +83,7 @@ def _ours(people: NDArray[np.str_], true: list[str], epsilon: float) -> Row:
     estimate = survey.estimate(survey.simulate(people.tolist(), seed=SEED))
     seconds = process_time() - started
     listed = estimate.labels()
-    certain = [word for word, sure in zip(listed, estimate.certain, strict=True) if sure]  # type: ignore[attr-defined]
+    certain = [word for word, sure in zip(listed, estimate.certain, strict=True) if sure]
     return {"f1": f1(listed[:TOP], true), "f1_of_certain": f1(certain[:TOP], true), "seconds": seconds}
 
 

@@ -10,12 +10,17 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.adaptive.growing_prefixes import Stage, detectable_frequency, predicted_recall, shortest_schedules
+from sottovoce.adaptive.answer import mechanism_of_choices
+from sottovoce.adaptive.growing_prefixes import (
+    Stage,
+    detectable_frequency,
+    digits_of,
+    predicted_recall,
+    shortest_schedules,
+)
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
 from sottovoce.adaptive.maximize import Coordinate, Maximize
-from sottovoce.adaptive.prefixes import digits_of
 from sottovoce.adaptive.quantile import Quantile, smooth_rank_error
-from sottovoce.adaptive.rounds import mechanism_of_choices
 from sottovoce.adaptive.strategy import AdaptiveStrategy
 from sottovoce.core.errors import DomainError, PlanError, SessionError, SottovoceError, SurveyError
 from sottovoce.expressions import Query

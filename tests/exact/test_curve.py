@@ -12,8 +12,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.core.errors import MismatchError, NoReportsError, SimulationError, SottovoceError, SurveyError
 from sottovoce.estimates.curve import Curve
-from sottovoce.estimates.smoothing import smoothed
-from sottovoce.estimates.trend import line_through
+from sottovoce.estimates.trend import line_through, smoothed
 from sottovoce.figures.style import new_figure
 from sottovoce.surveys.survey import Tracking
 

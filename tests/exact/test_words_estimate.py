@@ -17,8 +17,8 @@ from sottovoce.core.errors import SottovoceError
 from sottovoce.domain.words.letters import character_units
 from sottovoce.estimates.words.estimate import WordEstimate
 from sottovoce.estimates.words.intervals import chosen_words, first_levels
+from sottovoce.estimates.words.known_words import SharedBuckets
 from sottovoce.estimates.words.search import SearchRule
-from sottovoce.estimates.words.shared_buckets import SharedBuckets
 from sottovoce.kernels.words import free_scores
 from sottovoce.theory.binomial import least_count, limit_given_passing, limits_of_many, log_tail
 

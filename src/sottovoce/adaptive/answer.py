@@ -6,18 +6,41 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, final
 
 from sottovoce.core.errors import SessionError
 from sottovoce.core.words import plural
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.intervals import check_level
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.terms import Terms
 from sottovoce.theory.bounds import Bound
 
-__all__ = ["ChoiceAnswer", "RoundAnswer", "RoundInterval", "answer_of"]
+__all__ = ["ChoiceAnswer", "RoundAnswer", "RoundInterval", "answer_of", "mechanism_of_choices", "n_choices", "seat_of"]
+
+
+def seat_of(survey: Terms) -> Seat:
+    """The survey's seat; raises `SessionError` if it is not a round of a panel."""
+    if survey.seat is None:
+        raise SessionError("this survey is not a round of a panel; make one with Survey.round(panel, ...)")
+    return survey.seat
+
+
+def n_choices(survey: Terms) -> int:
+    """The number of choices of a round; 0 if it asks for a mean."""
+    return survey.question.round_choices
+
+
+@lru_cache(maxsize=256)
+def mechanism_of_choices(choices: int, epsilon: float) -> FiniteMechanism:
+    """The mechanism of a round with this number of choices."""
+    mechanism = Survey.distribution(choices, epsilon).mechanism
+    assert isinstance(mechanism, FiniteMechanism)
+    return mechanism
 
 
 class RoundInterval(NamedTuple):

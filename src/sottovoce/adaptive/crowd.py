@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.adaptive.rounds import seat_of
+from sottovoce.adaptive.answer import seat_of
 from sottovoce.core.errors import SessionError
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.panel import Panel

@@ -10,8 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.adaptive.answer import ChoiceAnswer
-from sottovoce.adaptive.growing_prefixes import Stage, detectable_frequency, predicted_recall, shortest_schedules
-from sottovoce.adaptive.prefixes import Digits, digits_of
+from sottovoce.adaptive.growing_prefixes import (
+    Digits,
+    Stage,
+    detectable_frequency,
+    digits_of,
+    predicted_recall,
+    shortest_schedules,
+)
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.strategy import AdaptiveStrategy, attribute_of, check_share
 from sottovoce.core.limits import check_epsilon, check_integer

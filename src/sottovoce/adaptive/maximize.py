@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from sottovoce.adaptive.answer import ChoiceAnswer
-from sottovoce.adaptive.rounds import mechanism_of_choices
+from sottovoce.adaptive.answer import ChoiceAnswer, mechanism_of_choices
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.strategy import AdaptiveStrategy, attribute_of, check_share
 from sottovoce.core.errors import DomainError, SurveyError

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self, final
 
 import numpy as np
 
-from sottovoce.adaptive.rounds import n_choices, seat_of
+from sottovoce.adaptive.answer import n_choices, seat_of
 from sottovoce.core.errors import MismatchError, SessionError, SurveyError
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.panel import Panel

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeVar, final
 
-from sottovoce.adaptive.rounds import seat_of
+from sottovoce.adaptive.answer import seat_of
 from sottovoce.core.errors import ServiceError, SessionError
 from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import advancing

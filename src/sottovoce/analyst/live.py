@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
-from sottovoce.adaptive.rounds import n_choices, seat_of
+from sottovoce.adaptive.answer import n_choices, seat_of
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.state import FinishedRound
 from sottovoce.analyst.connection import Connection, check_minimum, read
@@ -22,7 +22,7 @@ from sottovoce.core.integrity import integrity_of
 from sottovoce.core.progress import advancing
 from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate
-from sottovoce.estimates.words.answers import WordAnswer
+from sottovoce.estimates.words.estimate import WordAnswer
 from sottovoce.estimates.words.search import SearchRule
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.protocol.estimates import WordsAnswer

@@ -27,8 +27,7 @@ from sottovoce.estimates.combinations import CombinedAnswer
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.intervals import check_level
 from sottovoce.estimates.series import AnswerOverTime, PickedAnswer, Series
-from sottovoce.estimates.smoothing import SmoothedCurve, smoothed
-from sottovoce.estimates.trend import MIN_PERIODS, Trend, line_through
+from sottovoce.estimates.trend import MIN_PERIODS, SmoothedCurve, Trend, line_through, smoothed
 from sottovoce.figures.curve import CurvePoint, DrawnCurve, PeriodState, plot_curve
 from sottovoce.mechanisms.base import Floats
 

@@ -20,8 +20,7 @@ from sottovoce.domain import Domain
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.influence import Influence, influence
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
-from sottovoce.figures.bars import plot_answers
-from sottovoce.figures.html_table import answers_html
+from sottovoce.figures.bars import answers_html, plot_answers
 from sottovoce.mechanisms.base import Counts
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.bounds import Bound

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from sottovoce.core.errors import SurveyError
-from sottovoce.core.limits import check_integer, check_number
+from sottovoce.core.limits import MAX_DOMAIN_SIZE, check_integer, check_number
 
-__all__ = ["MAX_TEXT", "Kind", "Parameter", "check_parameters"]
+__all__ = ["DOMAIN_PARAMETERS", "MAX_TEXT", "Kind", "Parameter", "check_parameters"]
 
 Kind = Literal["integer", "number", "text", "choice", "alphabet", "labels", "range", "attributes", "fields", "workload"]
 """The type of a parameter.
@@ -138,3 +138,16 @@ def check_parameters(what: str, declared: tuple[Parameter, ...], given: dict[str
             message = f"{what} needs {one.name} ({one.help}), for example {one.example}"
             raise SurveyError(message).at(one.name)
     return found
+
+
+_GROUP: Final = "values"
+
+DOMAIN_PARAMETERS: Final = (
+    Parameter(
+        "values", "integer", "number of values, numbered from 0", "40", low=2, high=MAX_DOMAIN_SIZE, group=_GROUP
+    ),
+    Parameter("labels", "labels", "the values' names", "red,green,blue", group=_GROUP),
+    Parameter("range", "range", "all integers from the first to the last", "18..99", group=_GROUP),
+    Parameter("attributes", "attributes", "records of named attributes", "age=0..99 country=DE,FR", group=_GROUP),
+)
+"""Exactly one of these gives a domain; its value is an argument of `Domain.of`."""

@@ -12,8 +12,7 @@ from sottovoce.core.limits import MAX_DOMAIN_SIZE, check_domain_size
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.questions.base import Question
-from sottovoce.questions.domains import DOMAIN_PARAMETERS
-from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.parameter import DOMAIN_PARAMETERS, Parameter
 from sottovoce.questions.people import People
 from sottovoce.theory.bounds import Bound, theorem_4_2
 from sottovoce.workloads.identity import Identity

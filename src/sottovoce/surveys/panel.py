@@ -17,8 +17,7 @@ from sottovoce.expressions import Checked, Query, numbers, positions
 from sottovoce.mechanisms import Mechanism
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.questions.base import Question
-from sottovoce.questions.domains import DOMAIN_PARAMETERS
-from sottovoce.questions.parameter import Parameter, check_parameters
+from sottovoce.questions.parameter import DOMAIN_PARAMETERS, Parameter, check_parameters
 from sottovoce.questions.people import People
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector

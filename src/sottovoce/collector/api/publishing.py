@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import rfc8785
 
-from sottovoce.adaptive.rounds import n_choices
+from sottovoce.adaptive.answer import n_choices
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.surveys.keeper import moment_of

@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.domain.words.codes import WordCode
-from sottovoce.estimates.words.known_words import KnownWords, Suspect, Verdict, judged, kept_apart
+from sottovoce.estimates.words.known_words import KnownWords, SharedBuckets, Suspect, Verdict, judged, kept_apart
 from sottovoce.estimates.words.scan import LevelScan, OpenPrefix, Rows, WordCandidate, scan_level
-from sottovoce.estimates.words.shared_buckets import SharedBuckets
 from sottovoce.strategies.words.tallies import Tallies
 from sottovoce.strategies.words.thresholds import SearchRule, certain_tail
 

@@ -10,8 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.adaptive.answer import RoundInterval
-from sottovoce.adaptive.rounds import seat_of
+from sottovoce.adaptive.answer import RoundInterval, seat_of
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.state import FinishedRound
 from sottovoce.estimates.intervals import Interval

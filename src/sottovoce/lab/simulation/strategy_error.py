@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.adaptive.answer import seat_of
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
 from sottovoce.adaptive.quantile import Quantile, smooth_rank_error
-from sottovoce.adaptive.rounds import seat_of
 from sottovoce.adaptive.session import Session
 from sottovoce.core.errors import SimulationError
 from sottovoce.lab.simulation.adaptive_error import (
