@@ -13,9 +13,10 @@ from device.conftest import MakeDevice
 from device.played import Played, as_json
 from foreign import LAZY, install
 from sottovoce.cli import main
-from sottovoce.core.errors import MechanismError
+from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.device import Device
 from sottovoce.device.fetch import CollectorClient
+from sottovoce.device.foreign import check_foreign_allowed
 from sottovoce.device.http import Http
 from sottovoce.mechanisms import registry
 
@@ -102,3 +103,16 @@ def test_the_command_allows_it_by_name(
     assert "--allow-mechanism" in capsys.readouterr().err
     assert main((*words, "--allow-mechanism", "lazy_response")) == 0
     assert len(played.reports(survey)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "replaced"), [("question", '"kind":"shares"'), ("strategy", '"strategy":"histogram"')]
+)
+def test_a_question_and_a_strategy_of_another_package_need_the_same_consent(name: str, replaced: str) -> None:
+    text = sv.Survey.distribution(3, epsilon=1.0).to_json()
+    check_foreign_allowed(text.encode(), ())
+    assert replaced in text
+    foreign = text.replace(replaced, replaced.rsplit(":", 1)[0] + ':"theirs"').encode()
+    with pytest.raises(SurveyError, match=f"{name} 'theirs' is not part of sottovoce"):
+        check_foreign_allowed(foreign, ("others",))
+    check_foreign_allowed(foreign, ("theirs",))

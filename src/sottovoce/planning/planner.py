@@ -281,7 +281,8 @@ def _goal(question: Question, wanted: dict[str, object], errors: dict[str, objec
     strange = next((name for name in given if name not in question.goals), None)
     if strange is not None:
         raise PlanError(
-            f"{strange} is for words, which are found or not; a {question.kind} question has no such goal: leave it out"
+            f"{strange} is for answers that are found or not, such as words; a {question.kind} question has no such "
+            "goal: leave it out"
         ).at(strange)
     other = next((name for name, value in errors.items() if value is not None), None)
     if other is not None and question.goals[:1] and question.goals[0] in given:
