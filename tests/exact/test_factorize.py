@@ -8,8 +8,7 @@ import pytest
 from sottovoce.core.errors import CapacityError, PlanError, WorkloadError
 from sottovoce.strategies.laws import roots as factorize_root
 from sottovoce.strategies.laws.roots import gram_of, root_of
-from sottovoce.strategies.search.factorize import factorize
-from sottovoce.strategies.search.factorize_solver import state_at
+from sottovoce.strategies.search.factorize import factorize, state_at
 from sottovoce.workloads import Dense, Identity, Marginals, Parities, Prefix, Ranges
 
 RNG = np.random.default_rng(20)

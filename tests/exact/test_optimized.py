@@ -14,15 +14,13 @@ from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.search import cache as optimize_cache
-from sottovoce.strategies.search.columns import logistic_columns, project_columns
 from sottovoce.strategies.search.descent import ChannelSearch
-from sottovoce.strategies.search.objective import ChannelObjective
+from sottovoce.strategies.search.objective import ChannelObjective, logistic_columns, project_columns
 from sottovoce.strategies.search.optimize import Optimized, optimize
 from sottovoce.strategies.search.problem import problem_of
 from sottovoce.strategies.search.quantise import quantise
 from sottovoce.strategies.search.reconstruction import user_noise, worst_case_weights
-from sottovoce.strategies.search.starts import analytic_starts
-from sottovoce.strategies.search.structured import structured_starts
+from sottovoce.strategies.search.starts import analytic_starts, structured_starts
 from sottovoce.strategies.trees.haar import HaarStrategy
 from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload

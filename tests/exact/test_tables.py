@@ -23,8 +23,7 @@ from sottovoce.randomness.scripts import row_of
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.setting import Setting
 from sottovoce.strategies.tables.allocation import best_shares
-from sottovoce.strategies.tables.components import Components
-from sottovoce.strategies.tables.projection import project_tables
+from sottovoce.strategies.tables.components import Components, project_tables
 from sottovoce.strategies.tables.strategy import TablesStrategy
 from sottovoce.workloads import Marginals
 from sottovoce.workloads.record_tables import RecordTables, checked_fields

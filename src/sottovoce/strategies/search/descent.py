@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from sottovoce.core.extras import full_install
-from sottovoce.strategies.search.columns import project_columns
-from sottovoce.strategies.search.objective import ChannelObjective, Point
+from sottovoce.strategies.search.objective import ChannelObjective, Point, project_columns
 
 with full_install:
     import array_api_compat

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from sottovoce.core.limits import check_epsilon
 from sottovoce.strategies.laws.roots import Root, root_of
-from sottovoce.strategies.search.factorize_solver import shifted, solve
+from sottovoce.strategies.search.factorize import shifted, solve
 from sottovoce.workloads.base import Floats, Workload
 
 __all__ = ["bound_and_gradient", "information_limits", "least_noise", "mean_variance_bound", "worst_variance_bound"]

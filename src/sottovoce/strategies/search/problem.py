@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SurveyError
 from sottovoce.strategies.laws.roots import gram_of
 from sottovoce.strategies.search.reconstruction import user_noise, worst_case_weights
-from sottovoce.strategies.search.starts import StartChannel, analytic_starts
-from sottovoce.strategies.search.structured import structured_starts
+from sottovoce.strategies.search.starts import StartChannel, analytic_starts, structured_starts
 from sottovoce.workloads.base import Floats, Workload, check_workload
 
 __all__ = ["OBJECTIVES", "Candidate", "KnownChannels", "Problem", "known_channels", "problem_of"]

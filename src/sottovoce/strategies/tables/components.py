@@ -3,6 +3,12 @@
 A table's cells are sums of components, p_T(c) = sum over S within T of theta_S(c_S) / (sizes of T outside S), where
 theta_S sums to zero along every attribute of S (an analysis of variance). Components of different sets are
 orthogonal, so least squares over tables that overlap is a weighted mean for every component alone.
+
+Projection on tables that agree: no share is negative, shared margins are equal, every table sums to one.
+
+argmin |x - raw| over such x. Accelerated ascent on the dual: with multipliers m >= 0 for x >= 0, x(m) is the nearest
+consistent point to raw + m, and the dual's value bounds the distance from below. What is found is made feasible exactly
+by mixing it with the uniform tables, and the gap between the two bounds is its certificate.
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, combinations
-from typing import Any, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +26,7 @@ from numpy.typing import NDArray
 from sottovoce.core.extras import full_install
 from sottovoce.mechanisms.base import Floats
 
-__all__ = ["Components", "Table", "TableSet", "contrast_rows", "subsets"]
+__all__ = ["Components", "ConsistentTables", "Table", "TableSet", "contrast_rows", "project_tables", "subsets"]
 
 Table = tuple[int, ...]
 """The places of a table's attributes, in increasing order."""
@@ -188,3 +194,60 @@ def contrast_rows(sizes: tuple[int, ...], table: Table, shared: Table, part: Tab
         axis = np.eye(size) - 1 / size if place in part else np.ones((size if place in shared else 1, size))
         found = np.asarray(np.kron(found, axis[first] if place in shared[:1] else axis))
     return found
+
+
+_STEPS: Final = 5_000
+_CLOSE: Final = 1e-10
+"""Squared distance to the exact projection, relative to that of the raw answers, at which the search ends."""
+
+_EVERY: Final = 20
+
+
+class ConsistentTables(NamedTuple):
+    """The projected answers; they are within sqrt(gap) of the exact projection."""
+
+    values: Floats
+    gap: float
+
+
+def project_tables(components: Components, raw: Floats) -> ConsistentTables:
+    """The nearest tables that agree, without negative shares; `raw` need not agree."""
+    start = components.consistent(raw)
+    best = _feasible(components, start)
+    if (start >= 0).all():
+        return ConsistentTables(start, 0.0)
+    best_distance = _square(best - raw)
+    multipliers = ahead = np.zeros_like(raw)
+    bound, momentum = _square(start - raw), 1.0
+    for step in range(_STEPS):
+        nearest = components.consistent(raw + ahead)
+        following = np.maximum(0.0, ahead - nearest)
+        if float((ahead - following) @ (following - multipliers)) > 0:  # uphill: start the momentum anew
+            momentum, ahead = 1.0, multipliers
+            continue
+        faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead = following + (momentum - 1) / faster * (following - multipliers)
+        multipliers, momentum = following, faster
+        if step % _EVERY == 0:
+            point = components.consistent(raw + multipliers)
+            bound = max(bound, _square(point - raw) - 2 * float(multipliers @ point))
+            candidate = _feasible(components, point)
+            distance = _square(candidate - raw)
+            if distance < best_distance:
+                best, best_distance = candidate, distance
+            if best_distance - bound <= _CLOSE * max(bound, 1e-12):
+                break
+    return ConsistentTables(best, max(0.0, best_distance - bound))
+
+
+def _feasible(components: Components, point: Floats) -> Floats:
+    """As little of the uniform tables mixed in as leaves no share negative."""
+    even = components.uniform
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(point < 0, -point / (even - point), 0.0)
+    part = float(needed.max(initial=0.0))
+    return np.asarray(np.maximum(0.0, point + part * (even - point)))
+
+
+def _square(vector: Floats) -> float:
+    return float(vector @ vector)

@@ -160,7 +160,7 @@ class TablesStrategy(LinearStrategy):
 
     def nearest(self, raw: Floats) -> Projection:
         """The nearest tables that agree, without negative shares; records are not listed."""
-        from sottovoce.strategies.tables.projection import project_tables
+        from sottovoce.strategies.tables.components import project_tables
 
         found = project_tables(self._components, raw)
         return Projection.without_people(found.values, found.gap)
