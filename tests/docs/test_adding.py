@@ -83,7 +83,7 @@ def follow(page: str, folder: Path) -> list[str]:
             file.write_text(code, encoding="utf-8")
             written.add(path)
         elif mark == "console":
-            commands += [line.removeprefix("$ ") for line in code.splitlines()]
+            commands += [line.removeprefix("$ ") for line in code.splitlines() if line.startswith("$ ")]
     return commands
 
 
