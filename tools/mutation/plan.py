@@ -33,9 +33,10 @@ def _room(folder: str) -> tuple[str, ...]:
 _GROUPS = (
     Group(
         "randomness",
-        _in("randomness", "thresholds source philox discrete_gaussian"),
+        _in("randomness", "thresholds source philox discrete_gaussian scripts"),
         (
             "exact/test_scripted_draws.py",
+            "exact/test_discrete_gaussian.py",
             "exact/test_enclosures.py",
             "exact/test_thresholds.py",
             "exact/test_philox.py",
