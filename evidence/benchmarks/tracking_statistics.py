@@ -46,7 +46,7 @@ def run() -> list[Row]:
     # As large a slope as a trend test of this size finds with a power of 80 %.
     spread = math.sqrt(float(((np.arange(PERIODS) - (PERIODS - 1) / 2) ** 2).sum()))
     slope = CHANGE_PER_MARGIN / math.sqrt(2) * margin / spread
-    line: NDArray[np.float64] = 0.5 + slope * (np.arange(PERIODS) - (PERIODS - 1) / 2)
+    line = np.asarray(0.5 + slope * (np.arange(PERIODS) - (PERIODS - 1) / 2), dtype=np.float64)
     rising = [_curve(tracking, line, 2000 + seed) for seed in range(REPEATS)]
     return [*_variance(tracking), *_coverage(moving, wave), *_tests(still, rising)]
 
