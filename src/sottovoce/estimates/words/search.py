@@ -2,7 +2,7 @@
 
 At a level every way to go on from a kept prefix is a candidate. How many reports support it is one look-up per row.
 Of a candidate that nobody holds this is a binomial number, N trials of chance q (Hoeffding 1956: no sum of independent
-bits with that mean has a heavier tail), and a part from people who share its buckets (`shared_buckets`). It is kept,
+bits with that mean has a heavier tail), and a part from people who share its buckets (`known_words`). It is kept,
 listed or called certain by its tail probability times the number of candidates that were tried (Bonferroni).
 
 *Open* prefixes go on by the reports of their own level. *Ended* words are judged by all levels from there on, whose
