@@ -347,7 +347,7 @@ def test_the_battery_runs_once_for_a_class(monkeypatch: pytest.MonkeyPatch) -> N
 def test_one_that_tells_too_much_about_large_domains_only_is_refused() -> None:
     kind = lazy("self.epsilon)\n\n    def _rand", "self.epsilon) + (self.domain_size > 50)\n\n    def _rand")
     assert sv.Survey.distribution(50, 1.0, kind).mechanism == kind(50, 1.0)
-    with pytest.raises(MechanismError, match=r"over 51 values states a likelihood ratio above e\^epsilon"):
+    with pytest.raises(MechanismError, match=r"J=51, epsilon=1\) states a likelihood ratio above e\^epsilon"):
         sv.Survey.distribution(51, 1.0, kind)
 
 

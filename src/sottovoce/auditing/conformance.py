@@ -87,7 +87,7 @@ def check_mechanism(
         with _reporting_crashes(mechanism, f"miniatures, epsilon={epsilon:g}"):
             instances = list(mechanism.miniatures(epsilon))
         for domain_size in domain_sizes:
-            with _reporting_crashes(mechanism, f"typical, J={domain_size}, epsilon={epsilon:g}"):
+            with _reporting_crashes(mechanism, f"best, J={domain_size}, epsilon={epsilon:g}"):
                 instances.append(mechanism.typical(domain_size, epsilon))
         for instance in instances:
             check_instance(instance, simulation=simulation)
