@@ -197,7 +197,9 @@ class ForeignByte(OneByteIsEnough):
 
 def test_a_mechanism_of_another_package_is_admitted_at_its_size() -> None:
     admit(ForeignByte(200, 1.0))
-    with pytest.raises(MechanismError, match=r"over 1,000 values does not do what it states: value .*: with the draws"):
+    with pytest.raises(
+        MechanismError, match=r"J=1000, epsilon=.*\) does not do what it states: value .*: with the draws"
+    ):
         admit(ForeignByte(1000, 1.0))
 
 
