@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from sottovoce.mechanisms.registry import REGISTRY as MECHANISMS
+from sottovoce.questions.registry import REGISTRY as QUESTIONS
 from sottovoce.strategies.registry import REGISTRY as STRATEGIES
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -90,5 +91,5 @@ def as_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def nothing_registered_by_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers, a page's example for one, is not known to the next."""
-    for registry in (MECHANISMS, STRATEGIES):
+    for registry in (MECHANISMS, STRATEGIES, QUESTIONS):
         monkeypatch.setattr(registry, "_registered", {})

@@ -33,7 +33,6 @@ from sottovoce.cli.survey_options import (
     people_of_a_period,
 )
 from sottovoce.core.words import guarantee, plural
-from sottovoce.questions.queries import Queries
 from sottovoce.questions.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
             arguments.population,
             repeats=repeats,
             seed=arguments.seed,
-            symmetric=question.projected_on == Queries.projected_on,
+            symmetric=question.on_hull,
             progress=advance,
         )
     if arguments.json:

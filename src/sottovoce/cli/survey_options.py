@@ -105,14 +105,16 @@ def option_of(parameter: Parameter) -> str:
     return "--" + parameter.name.replace("_", "-")
 
 
+_TYPES: Final[dict[str, Any]] = {"integer": whole_number, "number": number}
+"""How the numbers among parameters are read."""
+
+
 def add_parameters(parser: Options, parameters: Iterable[Parameter], *, optional: frozenset[str] = frozenset()) -> None:
     """One option per parameter; those in `optional` are not required."""
     for one in parameters:
         settings: dict[str, Any] = {"metavar": one.name[0].upper(), "help": one.help}
-        if one.kind == "integer":
-            settings["type"] = whole_number
-        elif one.kind == "number":
-            settings["type"] = number
+        if one.kind in _TYPES:
+            settings["type"] = _TYPES[one.kind]
         elif one.kind in ("attributes", "fields"):
             settings["nargs"] = "+"
         elif one.kind == "choice":

@@ -37,7 +37,6 @@ __all__ = ["PerAnswer", "Question"]
 Floats = NDArray[np.float64]
 PerAnswer = float | Floats
 
-_ASKED_AS: Final = "asked_as"
 _FEWEST_OF_THEOREM: Final = 120
 """People from whom on Theorem 3.4 is stated."""
 
@@ -55,6 +54,8 @@ class Question(abc.ABC):
     """Names of the strategies that can answer it."""
     projected_on: ClassVar[str]
     """What the raw answers are projected on, in words."""
+    on_hull: ClassVar[bool] = False
+    """Whether that is the hull of the workload's columns, where the paper takes a larger, symmetric polytope."""
     held: ClassVar[str] = "the one value that a person answers"
     """What one report is about, in words: the unit of privacy."""
 
@@ -138,17 +139,6 @@ class Question(abc.ABC):
     @abc.abstractmethod
     def label(self, index: int) -> str:
         """The label of an answer."""
-
-    # --- how other clients answer it ------------------------------------------------------------
-
-    @property
-    def asked_as(self) -> Question | None:
-        """A question of this package with the same queries and values, by which clients without this kind answer.
-
-        For kinds of other packages, which browsers cannot load: it is stated in the survey's JSON. With None, only
-        clients that know the kind can answer.
-        """
-        return None
 
     # --- people's values, for audits: what a kind without a domain states -----------------------
 
@@ -307,14 +297,10 @@ class Question(abc.ABC):
     @final
     def from_statement(cls, statement: dict[str, Any]) -> Self:
         """Read a question from its part of a survey's JSON, checking every field."""
-        fields = {key: value for key, value in statement.items() if key != _ASKED_AS}
         expected = {"kind", *cls._fields()}
-        if set(fields) != expected:
+        if set(statement) != expected:
             raise SurveyError(f"a {cls.kind} question must have exactly these fields: {', '.join(sorted(expected))}")
-        question = cls._from_statement(fields)
-        if question._plainly() != {key: value for key, value in statement.items() if key == _ASKED_AS}:
-            raise SurveyError(f"{_ASKED_AS} is not what this {cls.kind} question is asked as").at(_ASKED_AS)
-        return question
+        return cls._from_statement(statement)
 
     @classmethod
     @abc.abstractmethod
@@ -324,19 +310,7 @@ class Question(abc.ABC):
     @final
     def to_statement(self) -> dict[str, Any]:
         """The question's part of a survey's JSON."""
-        return {"kind": self.kind, **self._statement(), **self._plainly()}
-
-    @final
-    def _plainly(self) -> dict[str, Any]:
-        """`asked_as` as a field of the JSON, if there is one."""
-        plain = self.asked_as
-        if plain is None:
-            return {}
-        if plain.asked_as is not None or plain.workload != self.workload:
-            raise SurveyError(f"a {self.kind} question must be asked as a plain one with the same queries").at(
-                _ASKED_AS
-            )
-        return {_ASKED_AS: plain.to_statement()}
+        return {"kind": self.kind, **self._statement()}
 
     @property
     @final

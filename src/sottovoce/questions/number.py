@@ -101,6 +101,7 @@ class Number(Question):
     )
     strategies: ClassVar[tuple[str, ...]] = ("minimax", *Queries.strategies)
     projected_on: ClassVar[str] = "hull of the columns"
+    on_hull: ClassVar[bool] = True
     held: ClassVar[str] = "the one number that a person answers"
 
     def __post_init__(self) -> None:

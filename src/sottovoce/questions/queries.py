@@ -46,6 +46,7 @@ class Queries(Question):
         "histogram",
     )
     projected_on: ClassVar[str] = "hull of the columns"
+    on_hull: ClassVar[bool] = True
     held: ClassVar[str] = "the one value that a person answers, from which all queries of the set are answered"
 
     def __post_init__(self) -> None:

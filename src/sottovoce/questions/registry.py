@@ -17,16 +17,43 @@ from sottovoce.questions.records import Records
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 from sottovoce.questions.words import Words
+from sottovoce.workloads import Workload
 
-__all__ = ["QUESTIONS", "REGISTRY", "make_question", "question_from_statement", "register"]
+__all__ = ["QUESTIONS", "REGISTRY", "make_question", "question_from_statement", "question_to_statement", "register"]
+
+RESERVED: Final = frozenset(
+    (
+        *("answer", "central_delta", "central_epsilon", "change", "cost", "criterion", "delta", "epsilon", "every"),
+        *("grace", "help", "histories", "insecure", "json", "key", "l2", "least", "level", "margin", "max_counters"),
+        *("max_report_bytes", "mechanism", "minimum_reports", "periods", "picture", "population", "probability"),
+        *("rates", "relay", "renews", "repeats", "seed", "share", "smooth", "starts", "strategy", "title", "token"),
+        *("url", "users", "worker_cores", "workers"),
+    )
+)
+"""Names of what every question is asked with: no parameter of a kind may have one."""
+
+
+def _check_parameters(kind: type[Question]) -> None:
+    taken = next((one.name for one in kind.parameters if one.name in RESERVED), None)
+    if taken is not None:
+        raise SurveyError(
+            f"the parameter {taken!r} of a {kind.kind} question has the name of a general option: rename it"
+        )
+
 
 REGISTRY: Final[Registry[Question]] = Registry(
-    "question", Question, (Shares, Queries, Vector, Choices, Number, Records, Words), name="kind"
+    "question",
+    Question,
+    (Shares, Queries, Vector, Choices, Number, Records, Words),
+    name="kind",
+    check=_check_parameters,
 )
 """Kinds of question: of this package and of others."""
 
 QUESTIONS: Final = REGISTRY.ours
 """Every kind of question of this package, by its name."""
+
+_ASKED_AS: Final = "asked_as"
 
 
 def register(kind: type[Question]) -> None:
@@ -51,11 +78,35 @@ def make_question(kind: object, **parameters: Any) -> Question:
     return _find(kind).of(**parameters)
 
 
+def question_to_statement(question: Question) -> dict[str, Any]:
+    """A question's part of a survey's JSON.
+
+    Clients that cannot load a kind of another package, such as browsers, answer the plain question that it states
+    itself to be asked as: the same queries about the same values.
+    """
+    stated, plain = question.to_statement(), _asked_as(question)
+    return stated if plain is None else {**stated, _ASKED_AS: plain.to_statement()}
+
+
 def question_from_statement(statement: object) -> Question:
     """Read a question from its part of a survey's JSON, checking every field."""
     if not isinstance(statement, dict) or "kind" not in statement:
         raise SurveyError("a survey's question must be a JSON object with a kind and that kind's own fields")
-    return _find(statement["kind"]).from_statement(statement)
+    kind = _find(statement["kind"])
+    foreign = REGISTRY.is_foreign(kind)
+    own = {key: value for key, value in statement.items() if key != _ASKED_AS or not foreign}
+    question = kind.from_statement(own)
+    if foreign and question_to_statement(question) != statement:
+        raise SurveyError(f"{_ASKED_AS} is not what this {kind.kind} question is asked as").at(_ASKED_AS)
+    return question
+
+
+def _asked_as(question: Question) -> Queries | None:
+    """The plain question of another package's kind; None for ours, and for values that are no domain."""
+    workload = question.workload
+    if not REGISTRY.is_foreign(type(question)) or not isinstance(workload, Workload):
+        return None
+    return Queries(workload) if question.domain == workload.domain else None
 
 
 def _find(kind: object) -> type[Question]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +34,11 @@ from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Parabola, Population, Variance, listed_variance
 from sottovoce.strategies.listed import MAX_HELD, MOST_WORK, ListedStrategy, row_blocks
 from sottovoce.strategies.reading import Projection, nearest_answers
-from sottovoce.strategies.setting import Setting, Statement
+from sottovoce.strategies.setting import AUTO, Setting, Statement
 from sottovoce.theory.bounds import Bound, maximum_of_proxy, projected_distribution_bound
 from sottovoce.workloads import Identity, Workload
 
-__all__ = ["Histogram"]
+__all__ = ["Histogram", "design_around"]
 
 
 @final
@@ -281,3 +282,12 @@ def _stated(value: Floats, status: str) -> Variance:
     if status == "exact":
         return Variance(value, "exact")
     return Variance(value, "bound", "upper bound: the spread of people's answers is unknown")
+
+
+def design_around(mechanism: FiniteMechanism, workload: Any, strategy: str, allowed: Collection[str]) -> Histogram:
+    """The design that a mechanism for values makes, where a strategy is named or "auto", and these may be used."""
+    if strategy not in (AUTO, Histogram.name) or Histogram.name not in allowed:
+        raise SurveyError(f"a mechanism given as an object goes with the {Histogram.name} strategy only")
+    if not isinstance(workload, Workload) or workload.n_values != mechanism.domain_size:
+        raise SurveyError("the mechanism is for another number of values than the question's")
+    return Histogram(workload, mechanism)

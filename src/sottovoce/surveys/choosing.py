@@ -19,13 +19,12 @@ from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import MECHANISMS, REGISTRY, register
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.histogram import Histogram
+from sottovoce.strategies.histogram import design_around
 from sottovoce.strategies.options import Criterion, choose
 from sottovoce.strategies.registry import REGISTRY as STRATEGIES
 from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.surveys.relay import Relay
-from sottovoce.workloads import Workload
 
 __all__ = ["Asking", "NamedMechanism", "check_setting", "design_for"]
 
@@ -84,7 +83,7 @@ def design_for(
     if criterion not in ("l2", "margin"):
         raise SurveyError("criterion must be 'l2' or 'margin'").at("criterion")
     if isinstance(mechanism, FiniteMechanism):
-        strategy = _histogram(question, strategy, mechanism)
+        strategy = _around(question, strategy, mechanism)
     else:
         setting = replace(setting, mechanism=_name_of(mechanism))
     if not isinstance(strategy, Strategy):
@@ -125,14 +124,11 @@ def _name_of(mechanism: str | type[FiniteMechanism]) -> str:
     return mechanism.name
 
 
-def _histogram(question: Question, strategy: str | Strategy, mechanism: FiniteMechanism) -> Histogram:
-    """The design that a mechanism for values makes."""
-    if strategy not in (AUTO, Histogram.name) or Histogram.name not in question.strategies:
-        raise SurveyError("a mechanism given as an object goes with the histogram strategy only").at("mechanism")
-    workload = question.workload
-    if not isinstance(workload, Workload) or workload.n_values != mechanism.domain_size:
-        raise SurveyError("the mechanism is for another number of values than the question's").at("mechanism")
+def _around(question: Question, strategy: str | Strategy, mechanism: FiniteMechanism) -> Strategy:
+    """The design that a mechanism given as an object makes."""
+    if not isinstance(strategy, str):
+        raise SurveyError("give a strategy or a mechanism as an object, not both").at("mechanism")
     try:
-        return Histogram(workload, mechanism)
-    except MechanismError as error:
+        return design_around(mechanism, question.workload, strategy, question.strategies)
+    except SurveyError as error:
         raise error.at("mechanism") from None

@@ -13,7 +13,7 @@ from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.mechanisms import Mechanism
 from sottovoce.questions.base import PerAnswer, Question
-from sottovoce.questions.registry import question_from_statement
+from sottovoce.questions.registry import question_from_statement, question_to_statement
 from sottovoce.randomness.philox import key_of
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.options import evaluate_design, explain, options
@@ -116,7 +116,7 @@ class Terms(Stated):
             "title": self.title,
             "epsilon": self.epsilon,
             "delta": self.delta,
-            "question": self.question.to_statement(),
+            "question": question_to_statement(self.question),
             "design": self.design.to_statement(),
             **({} if self.seat is None else {"seat": self.seat.to_statement()}),
             **({} if self.period is None else _stated_period(self.period)),

@@ -52,7 +52,7 @@ ALPHA: Final = 0.01
 CHANNELS: Final = ("randomized_response", "hadamard", "subset_selection", "projective_geometry")
 """Mechanisms for single values, read by the best linear reconstruction for the queries."""
 
-_UNSEARCHED: Final = tuple(name for name in Queries.strategies if name != OptimizedStrategy.name)
+_UNSEARCHED: Final = tuple(name for name in Queries.strategies if not STRATEGIES[name].searched)
 COLUMNS: Final = (*CHANNELS, *_UNSEARCHED, OptimizedStrategy.name, "auto", "lower_bound")
 
 _MOST_ENTRIES: Final = 2**22
