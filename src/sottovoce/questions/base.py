@@ -30,7 +30,9 @@ from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4
 from sottovoce.workloads.base import Body, Workload
 from sottovoce.workloads.naming import value_at
-from sottovoce.workloads.pictures import NumberFigure, NumberHistogram, Panel
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import NumberFigure, NumberHistogram, Panel
 
 __all__ = ["PerAnswer", "Question"]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,9 +26,11 @@ from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People, check_histogram
 from sottovoce.questions.queries import Queries
 from sottovoce.workloads.base import Workload
-from sottovoce.workloads.pictures import Cdf, NumberFigure, NumberHistogram, Panel, number_figure
 from sottovoce.workloads.ranges import Prefix
 from sottovoce.workloads.table import Moments
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import NumberFigure, NumberHistogram, Panel
 
 __all__ = ["POINTS", "Number"]
 
@@ -236,12 +238,16 @@ class Number(Question):
 
     def panels(self, n_answers: int) -> list[Panel]:
         """A distribution's curve; a mean and a spread have figures instead."""
+        from sottovoce.workloads.pictures import Cdf
+
         if not self.answers_are_shares:
             return []
         title = f"share of people at or below each number{self.grid.unit and f' ({self.grid.unit})'}"
         return [Cdf(title, 0, n_answers, True, list(self.ends[1:].tolist()))]
 
     def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
+        from sottovoce.workloads.pictures import NumberFigure, number_figure
+
         found = [number_figure("mean", self.grid, estimate.mean(level=level))]
         if self.wants != "mean":
             deviation = estimate.standard_deviation(level)
@@ -254,6 +260,8 @@ class Number(Question):
         return found
 
     def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
+        from sottovoce.workloads.pictures import NumberHistogram
+
         if not self.answers_are_shares:
             return None
         shares = [one.share for one in estimate.histogram(level)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,10 @@ from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
 from sottovoce.randomness.scripts import random_below
 from sottovoce.workloads.naming import value_at
-from sottovoce.workloads.pictures import NumberFigure, number_figure
 from sottovoce.workloads.record_tables import MAX_ORDER, Field, RecordTables, checked_fields, input_columns
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import NumberFigure
 
 __all__ = ["Records"]
 
@@ -160,6 +162,8 @@ class Records(Question):
 
     def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
         """The mean of each number."""
+        from sottovoce.workloads.pictures import number_figure
+
         numbers = [(name, field) for name, field in self.attributes if isinstance(field, NumberGrid)]
         return [number_figure(f"mean of {name}", grid, estimate.mean(name, level)) for name, grid in numbers]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,8 +26,10 @@ from sottovoce.questions.invented_words import WordPeople
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
 from sottovoce.strategies.words.recall import WordRecall
-from sottovoce.workloads.pictures import Bars, Panel
 from sottovoce.workloads.words import OneWord
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import Panel
 
 __all__ = ["Words"]
 
@@ -181,6 +183,8 @@ class Words(Question):
         return [] if latest is None else latest.labels()[:most]
 
     def panels(self, n_answers: int) -> list[Panel]:
+        from sottovoce.workloads.pictures import Bars
+
         return [Bars("share of people with each word", 0, n_answers, shares=True)]
 
     def find(self, name: object) -> int:

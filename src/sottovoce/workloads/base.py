@@ -22,8 +22,10 @@ from sottovoce.core.entries import as_integer, as_integers, entries_of
 from sottovoce.core.errors import CapacityError, SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.core.limits import MAX_CELLS, check_integer
 from sottovoce.domain import Domain, domain_from_statement
-from sottovoce.workloads.pictures import Bars, Panel
 from sottovoce.workloads.tabulated import MOST_HELD, HeldPairs, Tabulated
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import Panel
 
 __all__ = [
     "MAX_ENTRIES",
@@ -68,6 +70,8 @@ class Body(Tabulated, abc.ABC):
 
     def panels(self) -> Iterator[Panel]:
         """How the answers are drawn."""
+        from sottovoce.workloads.pictures import Bars
+
         yield Bars("mean of each coordinate", 0, self.n_queries, shares=False)
 
     def held_pairs(self, over: Floats, under: Floats) -> HeldPairs | None:
@@ -182,6 +186,8 @@ class Workload(Tabulated, abc.ABC):
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
         """How the answers are drawn, where they begin at `start` of more; `times` says by what they are multiplied."""
+        from sottovoce.workloads.pictures import Bars
+
         yield Bars(f"{self.kind}{times}", start, start + self.n_queries, shares=False)
 
     @cached_property

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,10 @@ from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, check_integer_parameter
 from sottovoce.workloads.naming import find_label
-from sottovoce.workloads.pictures import Bars, Panel
 from sottovoce.workloads.ranges import is_increasing
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import Panel
 
 __all__ = ["Bins"]
 
@@ -144,6 +146,8 @@ class Bins(Workload):
         return query if query < self.n_queries and self._name(query) == name else -1
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        from sottovoce.workloads.pictures import Bars
+
         yield Bars(f"{self.kind}{times}", start, start + self.n_queries, shares=not times)
 
     def _parameters(self) -> dict[str, Any]:

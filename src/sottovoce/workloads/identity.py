@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from sottovoce.core.limits import MAX_PRODUCT_SIZE
 from sottovoce.domain import Domain, ProductDomain
 from sottovoce.workloads.base import Floats, Indices, Workload
 from sottovoce.workloads.naming import find_label, find_record, record_name
-from sottovoce.workloads.pictures import Bars, Panel, table_panels
 from sottovoce.workloads.tabulated import TableCells
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import Panel
 
 __all__ = ["Identity"]
 
@@ -115,6 +117,8 @@ class Identity(Workload):
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
         """Bars; of two attributes also a heat map, if its cells can be told apart."""
+        from sottovoce.workloads.pictures import Bars, table_panels
+
         yield Bars(f"share of each value{times}", start, start + self.n_queries, not times)
         pair = self.domain.attributes if isinstance(self.domain, ProductDomain) else ()
         if len(pair) == 2 and max(inner.size for _, inner in pair) <= _WIDEST:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, combinations
-from typing import Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +17,10 @@ from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain, ProductDomain
 from sottovoce.workloads.base import Floats, Indices, Workload, check_integer_parameter, check_vector
 from sottovoce.workloads.naming import find_record, record_name
-from sottovoce.workloads.pictures import Panel, table_panels
 from sottovoce.workloads.tabulated import TableCells
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import Panel
 
 __all__ = ["Marginals"]
 
@@ -206,6 +208,8 @@ class Marginals(Workload):
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
         """One for each table, in the order of the answers: lexicographic in the attributes."""
+        from sottovoce.workloads.pictures import table_panels
+
         for attributes in combinations(self.domain.attributes, self.k):
             yield from table_panels(attributes, start, times)
             start += math.prod(inner.size for _, inner in attributes)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain
 from sottovoce.workloads.base import Floats, Indices, Workload
 from sottovoce.workloads.naming import find_label, is_text_labelled, quote_label, split_label
-from sottovoce.workloads.pictures import Cdf, Intervals, Panel, line_of
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import Panel
 
 __all__ = ["Prefix", "Ranges", "is_increasing", "ordered_domain"]
 
@@ -117,6 +119,8 @@ class Prefix(Workload):
         return find_label(self.domain, name[3:]) if name.startswith(self._sign) else -1
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        from sottovoce.workloads.pictures import Cdf, line_of
+
         side = "or above" if _is_decreasing(self.domain) else "or below"
         title = f"share of people at {side} each value{times}"
         yield Cdf(title, start, start + self.n_queries, not times, line_of(self.domain))
@@ -255,6 +259,8 @@ class Ranges(Workload):
         return self.row(first, last) if 0 <= first <= last and single == (first == last) else -1
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        from sottovoce.workloads.pictures import Intervals, line_of
+
         size, line = self.domain.size, line_of(self.domain)
         places = [place for place in line if isinstance(place, int)] or list(range(size))
         yield Intervals(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, combinations
-from typing import Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,10 @@ from sottovoce.domain import Domain, ProductDomain
 from sottovoce.domain.number import STEPS, NumberGrid
 from sottovoce.workloads.base import MAX_ENTRIES, Body, Floats, Indices
 from sottovoce.workloads.naming import find_record, record_name
-from sottovoce.workloads.pictures import Panel, table_panels
 from sottovoce.workloads.tabulated import HeldPairs, TableCells
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import Panel
 
 __all__ = ["Field", "RecordTables", "checked_fields"]
 
@@ -192,6 +194,8 @@ class RecordTables(Body):
         return self.names.index(name)
 
     def panels(self) -> Iterator[Panel]:
+        from sottovoce.workloads.pictures import table_panels
+
         for table, start in zip(self.tables, self.starts, strict=False):
             yield from table_panels([self.cells.attributes[place] for place in table], start, "")
 

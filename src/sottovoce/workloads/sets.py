@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,10 @@ from sottovoce.core.errors import DomainError, SurveyError, ValueOutsideDomainEr
 from sottovoce.core.limits import MAX_DIMENSION, check_integer
 from sottovoce.domain import Domain, LabelDomain, RangeDomain
 from sottovoce.workloads.base import Body, Floats
-from sottovoce.workloads.pictures import Bars, Panel
 from sottovoce.workloads.tabulated import HeldPairs
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import Panel
 
 __all__ = ["Sets"]
 
@@ -104,6 +106,8 @@ class Sets(Body):
         return np.asarray(np.minimum(low, 0.0).sum(axis=1)), np.asarray(np.maximum(high, 0.0).sum(axis=1))
 
     def panels(self) -> Iterator[Panel]:
+        from sottovoce.workloads.pictures import Bars
+
         yield Bars("share of people who tick each option", 0, self.n_queries, shares=True)
 
     def name(self, query: int) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from numbers import Real
-from typing import Any, ClassVar, Final, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,11 +25,13 @@ from sottovoce.workloads.bins import Bins
 from sottovoce.workloads.identity import Identity
 from sottovoce.workloads.marginals import Marginals
 from sottovoce.workloads.parities import Parities
-from sottovoce.workloads.pictures import Panel
 from sottovoce.workloads.ranges import Prefix, Ranges
 from sottovoce.workloads.sparse import Sparse
 from sottovoce.workloads.table import Dense, Features, check_norm
 from sottovoce.workloads.tabulated import TableCells
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import Panel
 
 __all__ = ["FAMILIES", "Stack", "workload_from_statement"]
 
