@@ -222,16 +222,16 @@ def test_answers_are_unbiased_and_have_the_stated_variance_given_the_numbers_of_
     truth = np.concatenate(
         [
             p.reshape(SIZES).sum(axis=tuple(a for a in range(3) if a not in table)).reshape(-1)
-            for table in design.components.tables
+            for table in design.combination.components.tables
         ]
     )
     shares = m.shares
     weights = np.vstack([np.eye(len(truth)), rng.normal(size=(3, len(truth)))])
-    rows = design.row_weights(weights, shares / design.noise)
-    mean, variance = weights @ design.components.uniform, np.zeros(len(weights))
+    rows = design.combination.row_weights(weights, shares / design.combination.noise)
+    mean, variance = weights @ design.combination.components.uniform, np.zeros(len(weights))
     for number, table in enumerate(m.tables):
-        own = design.shares_of(truth, table.attributes)
-        h = rows[:, design.measured.slice(table.attributes)]
+        own = design.combination.shares_of(truth, table.attributes)
+        h = rows[:, design.combination.measured.slice(table.attributes)]
         first, second = np.zeros(len(weights)), np.zeros(len(weights))
         for report, estimate in table.mechanism.single_estimates():
             chance = sum(float(table.mechanism.probability(report, v)) * own[v] for v in range(len(own)))
@@ -248,7 +248,7 @@ def test_answers_are_unbiased_and_have_the_stated_variance_given_the_numbers_of_
 
 def test_the_worst_total_variance_is_that_of_uniform_people() -> None:
     design = design_of()
-    even = design.components.uniform
+    even = design.combination.components.uniform
     assert np.isclose(design.total_variance(Population(answers=even)).value, design.total_variance().value)
 
 
