@@ -16,7 +16,7 @@ KILLS = 20
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-    from relay.killing import kill_in_turns  # type: ignore[import-untyped]
+    from relay.killing import kill_in_turns
 
     with tempfile.TemporaryDirectory() as folder:
         outcome = kill_in_turns(Path(folder), KILLS, lambda: secrets.randbelow(1000) + 100, threads=8)
