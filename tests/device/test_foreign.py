@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import sottovoce as sv
 from device.conftest import MakeDevice
 from device.played import Played, as_json
 from foreign import LAZY, install
+from outside.package import put_on_path, write_package
 from sottovoce.cli import main
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.device import Device
-from sottovoce.device.fetch import CollectorClient
+from sottovoce.device.fetch import CollectorClient, read_survey
 from sottovoce.device.foreign import check_foreign_allowed
 from sottovoce.device.http import Http
 from sottovoce.mechanisms import registry
@@ -116,3 +118,22 @@ def test_a_question_and_a_strategy_of_another_package_need_the_same_consent(name
     with pytest.raises(SurveyError, match=f"{name} 'theirs' is not part of sottovoce"):
         check_foreign_allowed(foreign, ("others",))
     check_foreign_allowed(foreign, ("theirs",))
+
+
+@pytest.mark.parametrize(
+    "path", [("question", "kind"), ("design", "strategy"), ("design", "mechanism", "name")], ids=str
+)
+@pytest.mark.parametrize("name", [5, ["reaching"], {}, None], ids=repr)
+def test_a_name_that_is_no_text_loads_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...], name: object
+) -> None:
+    """Neither the check nor the message of the refusal looks for classes of other packages."""
+    monkeypatch.setattr("importlib.metadata.EntryPoint.load", lambda _: pytest.fail("it was loaded"))
+    with put_on_path(write_package(tmp_path)):
+        stated = json.loads(sv.Survey.distribution(["yes", "no"], 1.0).to_json())
+        place = stated
+        for field in path[:-1]:
+            place = place[field]
+        place[path[-1]] = name
+        with pytest.raises(SurveyError):
+            read_survey(json.dumps(stated).encode(), {}, frozenset())

@@ -434,3 +434,14 @@ def test_few_people_are_told_what_to_expect() -> None:
     assert survey.design.margin(10) > 1
     assert "tell next to nothing" in survey.explain(users=10)
     assert "tell next to nothing" not in survey.explain(users=10**6)
+
+
+def test_cells_are_answered_by_mechanisms_of_this_package_alone() -> None:
+    """Others would pass no battery inside a table."""
+
+    class Leaky(RandomizedResponse):  # type: ignore[misc]
+        """It could send anything."""
+
+    table = TableResponse((0,), 1, Leaky(2, 1.0))
+    with pytest.raises(SurveyError, match="mechanism"):
+        Tables((2, 2), (1, 1), 1.0, (table,))

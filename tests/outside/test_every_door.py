@@ -23,6 +23,7 @@ from outside.package import ENTRY_POINTS, put_on_path, write_package
 from sottovoce.cli.parser import build_parser
 from sottovoce.core.errors import SurveyError
 from sottovoce.device import Device
+from sottovoce.lab import fleet
 from sottovoce.mechanisms.registry import REGISTRY as MECHANISMS
 from sottovoce.questions.registry import REGISTRY as QUESTIONS
 from sottovoce.questions.registry import RESERVED
@@ -187,6 +188,14 @@ def test_http_and_the_dashboard(service: Service) -> None:
     assert service.ask("GET", f"/v1/surveys/{survey.id}/picture").status == 200
 
 
+def test_a_fleet_answers(service: Service) -> None:
+    survey = asked(strategy="merged")
+    service.publish(survey)
+    sent = fleet.run(service.url, survey.id, users=40, singles=2, seed=1)
+    assert sent.accepted == 40
+    until(lambda: service.status(survey)["n_reports"] == 40, "all are counted")
+
+
 def test_a_device_answers_what_its_owner_allowed(tmp_path: Path, service: Service) -> None:
     survey = asked(strategy="merged", mechanism="auto")
     service.publish(survey)
@@ -236,7 +245,8 @@ def test_a_parameter_with_the_name_of_a_general_option_is_refused() -> None:
         for name in options_of(*command, kind.kind) - {one.name for one in kind.parameters}
     }
     assert general == RESERVED
-    clash = dataclasses.replace(type(reaching()).parameters[0], name="least")
-    kind = type("Clash", (type(reaching()),), {"kind": "clash", "parameters": (clash,)})
-    with pytest.raises(SurveyError, match="'least'"):
-        QUESTIONS.register(kind)
+    for name in ("least", "run", "asked_as", "two words", "-x"):
+        clash = dataclasses.replace(type(reaching()).parameters[0], name=name)
+        kind = type("Clash", (type(reaching()),), {"kind": "clash", "parameters": (clash,)})
+        with pytest.raises(SurveyError, match=f"parameter '{name}'"):
+            QUESTIONS.register(kind)

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -178,9 +178,15 @@ def survey_file(path: Path, reports: Sequence[str] = ()) -> Survey:
     return survey
 
 
-def any_survey_file(path: Path, reports: Sequence[str] = ()) -> Survey | Panel | Tracking:
-    """Whatever survey's JSON a file holds; its attachment is beside it or in the folder of some reports."""
+def any_survey_file(
+    path: Path, reports: Sequence[str] = (), allowed: Collection[str] | None = None
+) -> Survey | Panel | Tracking:
+    """Whatever survey's JSON a file holds; its attachment is beside it or in the folder of some reports.
+
+    Where values are randomized, only what of other packages is `allowed` is loaded.
+    """
     from sottovoce.core.errors import SurveyError
+    from sottovoce.device.foreign import check_foreign_allowed
     from sottovoce.engines.reports.files import find_files
     from sottovoce.engines.reports.remote import AttachmentFiles, folders_of
     from sottovoce.surveys.survey import Survey
@@ -197,6 +203,8 @@ def any_survey_file(path: Path, reports: Sequence[str] = ()) -> Survey | Panel |
         if reports:
             yield from folders_of(find_files(reports))
 
+    if allowed is not None:
+        check_foreign_allowed(text, allowed)
     return Survey.from_json(text, AttachmentFiles(folders()))
 
 

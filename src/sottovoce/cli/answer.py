@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json, add_number
-from sottovoce.cli.device_options import add_device, device_settings, find_listed, one_line_errors
+from sottovoce.cli.device_options import add_allowed, add_device, device_settings, find_listed, one_line_errors
 from sottovoce.cli.output import print_json
 from sottovoce.core.limits import DEFAULT_CAP
 
@@ -58,13 +58,7 @@ def register(parser: Parser) -> None:
     parser.add_argument("--key", metavar="KEY", help="the collector's public key (default: trust the first one seen)")
     add_number(parser, "--cap", "E", "largest epsilon of one survey", DEFAULT_CAP)
     add_device(parser)
-    parser.add_argument(
-        "--allow-mechanism",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="let this mechanism of another package run here; can be repeated",
-    )
+    add_allowed(parser)
     parser.add_argument(
         "--refuse-renewals",
         action="store_true",

@@ -23,6 +23,17 @@ _STORE: Final = Path("device.db")
 _LONGEST_ERROR: Final = 1000
 
 
+def add_allowed(parser: Parser) -> None:
+    """What of other packages may run here."""
+    parser.add_argument(
+        "--allow-mechanism",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="let this mechanism, strategy or question of another package run here; can be repeated",
+    )
+
+
 def add_device(parser: Parser) -> None:
     """`--store`, the budgets, `--max-answers`, `--insecure`, and which relays are used."""
     parser.add_argument(

@@ -85,7 +85,7 @@ def register(parser: Parser) -> None:
 
 
 def _words(kind: type[Question]) -> str:
-    return f"sottovoce plan {kind.kind} {example_words(kind.parameters)}"
+    return f"sottovoce plan {kind.kind} {example_words(kind.parameters)}".rstrip()
 
 
 def _register(kinds: Commands, kind: type[Question]) -> None:

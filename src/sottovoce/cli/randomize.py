@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from sottovoce.cli.aggregate import any_survey_file
 from sottovoce.cli.arguments import add_integer, add_json
 from sottovoce.cli.connection import shown
-from sottovoce.cli.device_options import find_listed, split_address
+from sottovoce.cli.device_options import add_allowed, find_listed, split_address
 from sottovoce.cli.output import console, print_json, report_warning
 from sottovoce.collector.settings import URL_VARIABLE
 from sottovoce.core.progress import steps
@@ -88,6 +88,7 @@ def register(parser: Parser) -> None:
         "--key", metavar="KEY", help="the collector's public key (default: trust the key that it sends)"
     )
     parser.add_argument("--insecure", action="store_true", help="allow plain http to another machine")
+    add_allowed(parser)
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -184,13 +185,18 @@ def _survey(arguments: argparse.Namespace) -> Survey | Panel | Tracking:
 
     address = split_address(arguments.survey)
     if address is None and arguments.survey.endswith(".json"):
-        return any_survey_file(Path(arguments.survey))
+        return any_survey_file(Path(arguments.survey), allowed=arguments.allow_mechanism)
     url, name = address or (arguments.url or os.environ.get(URL_VARIABLE, ""), arguments.survey)
     if not url:
         raise UsageError(
             f"SURVEY must be a file (.json), the address of a survey, or a survey at --url or {URL_VARIABLE}"
         )
-    with one_line_errors(), Device(MemoryStore(), key=arguments.key, insecure=arguments.insecure) as device:
+    with (
+        one_line_errors(),
+        Device(
+            MemoryStore(), key=arguments.key, insecure=arguments.insecure, allow_mechanisms=arguments.allow_mechanism
+        ) as device,
+    ):
         return device.survey(url, find_listed(device.collector(url), name))
 
 

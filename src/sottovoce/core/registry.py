@@ -109,6 +109,11 @@ class Registry(Generic[T]):
         """What to do about a name that is not known."""
         return f"install the package that brings another, or call sottovoce.{self._plural}.register"
 
+    @staticmethod
+    def lacking(name: object) -> str:
+        """Words on a name that is not known, for messages: only what could be one is repeated."""
+        return f", not {name!r}" if isinstance(name, str) and _NAME.fullmatch(name) else ""
+
     def register(self, kind: Any) -> None:
         """Let surveys of this process name a class of another package; a class that is defined anew replaces itself.
 

@@ -83,7 +83,8 @@ class Device:
     effort
         Limits on what it reads, unpacks, computes and sends for one survey.
     allow_mechanisms
-        Names of mechanisms from other packages that may run here; each must pass the conformance checks first.
+        Names of mechanisms, strategies and questions from other packages that may run here. A mechanism must pass the
+        conformance checks first; a question's code is given the value itself.
     require_log
         Answer no collector without a log of its surveys. One that has shown a log needs it from then on in any case.
     connect

@@ -31,7 +31,9 @@ def check_foreign_allowed(statement: bytes, allowed: Collection[str]) -> None:
         name: object = stated
         for field in path:
             name = name.get(field) if isinstance(name, dict) else None
-        if isinstance(name, str) and name not in ours and name not in allowed:
+        if name is not None and not isinstance(name, str):
+            raise error(f"the name of a survey's {concept} must be a text; nothing was answered")
+        if name is not None and name not in ours and name not in allowed:
             raise error(
                 f"{concept} {name!r} is not part of sottovoce, and this device's owner has not allowed it; nothing was "
                 "answered. Allow it with allow_mechanisms (--allow-mechanism) if you trust the package that brings it"

@@ -147,6 +147,8 @@ class Tables(Mechanism):
         for table in tables:
             places, inner = table.attributes, table.mechanism
             check_integer("a table's weight", table.weight, 1, MAX_WEIGHT)
+            if type(inner) not in CELL_MECHANISMS.values():
+                raise SurveyError(f"a table's mechanism must be one of {', '.join(CELL_MECHANISMS)}")
             if list(places) != sorted(set(places)) or not places or places[-1] >= len(sizes):
                 raise SurveyError("a table's attributes must be different places in increasing order")
             if inner.domain_size != math.prod(sizes[place] for place in places) or inner.epsilon != self.epsilon:

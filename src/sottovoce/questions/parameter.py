@@ -118,7 +118,7 @@ def check_parameters(what: str, declared: tuple[Parameter, ...], given: dict[str
     present = {name: value for name, value in given.items() if value is not None}
     unknown = next((name for name in present if name not in names), None)
     if unknown is not None:
-        takes = ", ".join(names)
+        takes = ", ".join(names) or "none"
         raise SurveyError(f"{unknown} is not a parameter of {what}; it takes {takes}").at(unknown)
     for group in dict.fromkeys(one.group for one in declared if one.group):
         ways = [one.name for one in declared if one.group == group]

@@ -5,9 +5,10 @@ Kinds of other packages are found by their entry points, or registered in this p
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
-from sottovoce.core.errors import SurveyError
+from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.core.registry import Registry
 from sottovoce.questions.base import Question
 from sottovoce.questions.choices import Choices
@@ -30,15 +31,19 @@ RESERVED: Final = frozenset(
         *("url", "users", "worker_cores", "workers"),
     )
 )
-"""Names of what every question is asked with: no parameter of a kind may have one."""
+"""Names of the options that every question has on the command line: no parameter of a kind may have one."""
+
+_ASKED_AS: Final = "asked_as"
+_STATED: Final = frozenset(("kind", "parameters", _ASKED_AS, "run", "state"))
+"""Names that stand for something else in a survey's JSON, in drafts and in commands."""
 
 
 def _check_parameters(kind: type[Question]) -> None:
-    taken = next((one.name for one in kind.parameters if one.name in RESERVED), None)
-    if taken is not None:
-        raise SurveyError(
-            f"the parameter {taken!r} of a {kind.kind} question has the name of a general option: rename it"
-        )
+    for one in kind.parameters:
+        if one.name in RESERVED | _STATED:
+            raise SurveyError(f"parameter {one.name!r} of a {kind.kind} question has the name of a general option")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", one.name):
+            raise SurveyError(f"parameter {one.name!r} of a {kind.kind} question must be of small letters and digits")
 
 
 REGISTRY: Final[Registry[Question]] = Registry(
@@ -52,8 +57,6 @@ REGISTRY: Final[Registry[Question]] = Registry(
 
 QUESTIONS: Final = REGISTRY.ours
 """Every kind of question of this package, by its name."""
-
-_ASKED_AS: Final = "asked_as"
 
 
 def register(kind: type[Question]) -> None:
@@ -84,6 +87,8 @@ def question_to_statement(question: Question) -> dict[str, Any]:
     Clients that cannot load a kind of another package, such as browsers, answer the plain question that it states
     itself to be asked as: the same queries about the same values.
     """
+    if REGISTRY.is_foreign(type(question)):
+        _check_parameters(type(question))
     stated, plain = question.to_statement(), _asked_as(question)
     return stated if plain is None else {**stated, _ASKED_AS: plain.to_statement()}
 
@@ -106,11 +111,15 @@ def _asked_as(question: Question) -> Queries | None:
     workload = question.workload
     if not REGISTRY.is_foreign(type(question)) or not isinstance(workload, Workload):
         return None
-    return Queries(workload) if question.domain == workload.domain else None
+    try:
+        return Queries(workload) if question.domain == workload.domain else None
+    except WorkloadError:  # more queries than a plain question may have
+        return None
 
 
 def _find(kind: object) -> type[Question]:
     found = REGISTRY.lookup(kind)
     if found is None:
-        raise SurveyError(f"kind must be one of {', '.join(REGISTRY.everything())}; {REGISTRY.remedy}").at("kind")
+        known = ", ".join(QUESTIONS)  # ours alone: a message must not load what nobody asked for
+        raise SurveyError(f"kind must be one of {known}{REGISTRY.lacking(kind)}; {REGISTRY.remedy}").at("kind")
     return found

@@ -14,7 +14,7 @@ from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.core.files import replace_file
 from sottovoce.core.limits import check_epsilon
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.registry import REGISTRY
+from sottovoce.strategies.registry import STRATEGIES
 from sottovoce.workloads import Workload
 from sottovoce.workloads.base import check_workload
 
@@ -74,7 +74,7 @@ def load(path: str | os.PathLike[str], workload: Workload, epsilon: float) -> St
     place, stated_epsilon = _place(path), check_epsilon(epsilon)
     check_workload(workload)
     stated, attachment = _parts(_content(place), str(place))
-    kind = REGISTRY.lookup(stated.get("name"))
+    kind = STRATEGIES.get(str(stated.get("name")))
     if kind is None or not kind.kept_in_files:
         raise SurveyError(f"{str(place)!r} has an unknown kind of strategy, perhaps of a newer version")
     if stated.get("workload") != workload.digest:

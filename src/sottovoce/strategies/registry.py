@@ -66,8 +66,9 @@ def find(name: object) -> type[Strategy]:
     """The strategy with that name; raises `SurveyError` with the known names."""
     kind = REGISTRY.lookup(name)
     if kind is None:
-        known = ", ".join(REGISTRY.everything())
-        raise SurveyError(f"strategy must be one of {known}, or 'auto'; {REGISTRY.remedy}").at("strategy")
+        known = ", ".join(STRATEGIES)
+        message = f"strategy must be one of {known}, or 'auto'{REGISTRY.lacking(name)}; {REGISTRY.remedy}"
+        raise SurveyError(message).at("strategy")
     return kind
 
 

@@ -27,8 +27,8 @@ const QUESTIONS = new Map<unknown, new (stated: JsonObject) => AnyQuestion>([
  */
 export function readQuestion(stated: Json | undefined): AnyQuestion {
   const Kind = isObject(stated) && QUESTIONS.get(stated.kind);
-  if (!Kind && isObject(stated) && isObject(stated.asked_as) && QUESTIONS.has(stated.asked_as.kind)) {
-    return readQuestion(stated.asked_as);
+  if (!Kind && isObject(stated) && typeof stated.kind === "string" && isObject(stated.asked_as)) {
+    if (stated.asked_as.kind === "queries") return readQuestion(stated.asked_as);
   }
   if (!Kind) throw new SurveyError(`a question's kind must be one of ${[...QUESTIONS.keys()].join(", ")}`);
   return new Kind(stated);

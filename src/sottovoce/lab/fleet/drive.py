@@ -194,6 +194,8 @@ class _Fleet:
         """A new device for every value; their owners allow what is asked."""
         epsilon, delta = max(DEFAULT_CAP, survey.epsilon), max(DEFAULT_DELTA_CAP, survey.delta)
         shared = self.collector
+        asked = survey.once if isinstance(survey, Tracking) else survey
+        allowed = () if isinstance(asked, Panel) else (asked.kind, asked.design.name, asked.mechanism.name)
 
         def device() -> Device:
             return Device(
@@ -202,6 +204,7 @@ class _Fleet:
                 budget=epsilon,
                 delta_cap=delta,
                 delta_budget=delta,
+                allow_mechanisms=allowed,
                 connect=lambda _: shared,
             )
 
