@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sottovoce as sv
@@ -103,3 +106,44 @@ def test_a_survey_is_audited_with_all_that_its_device_runs() -> None:
     result = sv.audit(survey, samples=200, seconds=1)
     assert result.verdict == "sampled"
     assert result.survey == survey.id
+
+
+@dataclass(frozen=True)
+class OneTableSilent(Tables):
+    """The last record never sends one of the reports on one of the tables, at the deployed size alone."""
+
+    def randomize(self, record, source):
+        report = super().randomize(record, source)
+        last = all(int(value) == most - 1 for value, most in zip(record, self.inputs, strict=True))
+        return (1, 2) if len(self.tables) == 6 and last and report == (1, 0) else report
+
+
+def test_a_fault_of_the_last_record_on_one_table_is_found() -> None:
+    small = Tables.typical(16, 1.0)
+    planted = OneTableSilent(small.sizes, small.steps, small.epsilon, small.tables)
+    assert [sv.audit(planted, samples=100, seconds=0.5).verdict for _ in range(4)] == ["broken"] * 4
+
+
+def test_the_ends_are_run_on_every_table_with_coins_down_and_up() -> None:
+    reference = Tables.typical(16, 1.0).audit_reference()
+    scripts = list(reference.edge_scripts(np.random.default_rng(1)))
+    assert len(scripts) >= 32
+    coins = set()
+    for script in scripts:
+        requests = reference.requests(script)
+        table = bisect_right(reference.ends, script[0])
+        coins |= {(table, up) for request, up in zip(requests, script, strict=True) if request <= 0}
+    assert coins == {(table, up) for table in range(len(reference.ends)) for up in (0, 1)}
+
+
+@dataclass(frozen=True)
+class Overstated(Tables):
+    """States a slightly larger ratio than two records of a miniature have, within e^epsilon all the same."""
+
+    def privacy_ratio(self):
+        ratio = super().privacy_ratio()
+        return ratio if self.sizes == (4, 3) else ratio * (1 + Fraction(1, 2**80))
+
+
+def test_the_ratio_of_a_miniature_must_be_attained() -> None:
+    assert "miniature" in found(Overstated).witness

@@ -9,12 +9,13 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.auditing.conformance import ConformanceError, check_mechanism
-from sottovoce.auditing.result import STATED_LAW, STATED_PROBABILITIES
+from sottovoce.auditing.result import NO_REFERENCE, OWN_REFERENCE, STATED_LAW, STATED_PROBABILITIES
 from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms import MECHANISMS, Mechanism, register
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.one_option import OneOption
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
+from sottovoce.mechanisms.reference import ChannelReference
 from sottovoce.mechanisms.registry import REGISTRY, complete
 
 
@@ -96,3 +97,72 @@ def test_the_battery_finds_a_set_mechanism_that_lies() -> None:
 def test_a_family_without_a_battery_is_refused_with_what_is_possible() -> None:
     with pytest.raises(MechanismError, match=r"FiniteMechanism \(for values\) or SetMechanism \(for sets\)"):
         register(ForeignNumber)
+
+
+class Blind(ChannelReference):
+    """A reference that finds nothing wrong, and knows few values."""
+
+    def __init__(self, mechanism) -> None:  # type: ignore[no-untyped-def]
+        super().__init__(5)
+        self.mechanism = mechanism
+
+    def requests(self, value):  # type: ignore[no-untyped-def]
+        return RandomizedResponse(self.mechanism.domain_size, self.mechanism.epsilon).audit_reference().requests(value)
+
+    def payloads(self, values, draws):  # type: ignore[no-untyped-def]
+        raise NotImplementedError
+
+    def ratio(self):  # type: ignore[no-untyped-def]
+        return self.mechanism.privacy_ratio()
+
+    def first_wrong(self, values, draws, asked, sent):  # type: ignore[no-untyped-def]
+        return None
+
+
+class BlindResponse(ForeignResponse):
+    """Brings a reference that finds nothing wrong."""
+
+    name: ClassVar[str] = "blind_response"
+
+    def audit_reference(self):  # type: ignore[no-untyped-def]
+        return Blind(self)
+
+
+class TruthfulResponse(BlindResponse):
+    """Every second value is told as it is in large domains alone."""
+
+    name: ClassVar[str] = "truthful_response"
+
+    def _randomize(self, value, source):  # type: ignore[no-untyped-def]
+        found = super()._randomize(value, source)
+        return value if self.domain_size > 50_000 and value % 2 == 0 else found
+
+
+def test_a_foreign_reference_does_not_replace_the_stated_law() -> None:
+    found = sv.audit(BlindResponse(100_000, 1.0), samples=100, seconds=0.5)
+    assert found.verdict == "sampled"
+    assert STATED_LAW in found.method
+    assert OWN_REFERENCE in found.method
+    assert STATED_PROBABILITIES in found.assumptions
+    assert sv.audit(TruthfulResponse(100_000, 1.0), samples=100, seconds=0.5).verdict == "broken"
+
+
+def test_a_verdict_by_a_foreign_reference_alone_says_whose_it_was() -> None:
+    assert OWN_REFERENCE in sv.audit(ForeignNumber.best(1, 1.0, 1.0, 0.0, 100), samples=100, seconds=0.2).method
+    assert OWN_REFERENCE not in sv.audit("binary", samples=100, seconds=0.2).method
+    assert NO_REFERENCE in sv.audit(ForeignResponse(5, 1.0), samples=100, seconds=0.2).method
+
+
+class UntriedOption(ForeignOption):
+    """Has no miniatures."""
+
+    name: ClassVar[str] = "untried_option"
+
+    @classmethod
+    def miniatures(cls, epsilon):  # type: ignore[no-untyped-def]
+        return ()
+
+
+def test_miniatures_are_claimed_only_where_there_are_some() -> None:
+    assert "miniatures" in sv.audit(ForeignOption(12, 3, 1.0), samples=100, seconds=0.2).method
+    assert "miniatures" not in sv.audit(UntriedOption(12, 3, 1.0), samples=100, seconds=0.2).method

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sottovoce.auditing.result import AuditResult, Verdict
 
 if TYPE_CHECKING:
-    from sottovoce.auditing.subject import AuditedSurvey
+    from sottovoce.auditing.subject import AuditedSurvey, Subject
     from sottovoce.mechanisms.base import Mechanism
 
 __all__ = ["DEFAULT_DELTA", "AuditResult", "Verdict", "audit", "auditable"]
@@ -64,14 +65,10 @@ def audit(
     >>> result.verdict, round(result.exact_epsilon, 6)
     ('proved', 1.0)
     """
-    from sottovoce.auditing.budget import Budget
-    from sottovoce.auditing.finite import audit_finite
-    from sottovoce.auditing.sampled import audit_sampled
-    from sottovoce.auditing.subject import Subject, reference_of
+    from sottovoce.auditing.subject import Subject
     from sottovoce.core.limits import check_integer
     from sottovoce.core.progress import advancing
     from sottovoce.mechanisms.base import Mechanism
-    from sottovoce.mechanisms.reference import ChannelReference
 
     if samples is not None:
         check_integer("samples", samples, 100, 10**9)
@@ -85,12 +82,38 @@ def audit(
         audited = Subject(subject)
     else:
         audited = Subject(subject.mechanism, subject)
-    reference = reference_of(audited.mechanism)
     with advancing(progress, "auditing", unit="runs of the device") as advance:
-        budget = Budget(seconds, advance)
+        return _audited(audited, samples, alpha, seconds, advance)
+
+
+def _audited(
+    subject: Subject, samples: int | None, alpha: float, seconds: float, advance: Callable[[int], object]
+) -> AuditResult:
+    """The first result that is broken by any reference of the mechanism, else the last one, which says whose they are.
+
+    For a mechanism of another package the last one is by its stated law, where its family has one.
+    """
+    from sottovoce.auditing.budget import Budget
+    from sottovoce.auditing.finite import audit_finite
+    from sottovoce.auditing.result import NO_REFERENCE, OWN_REFERENCE
+    from sottovoce.auditing.sampled import audit_sampled
+    from sottovoce.auditing.subject import references_of
+    from sottovoce.mechanisms.reference import ChannelReference
+    from sottovoce.mechanisms.registry import REGISTRY
+
+    references = references_of(subject.mechanism)
+    for reference in references:
+        budget = Budget(seconds / len(references), advance)
         if isinstance(reference, ChannelReference):
-            return audit_finite(audited, reference, samples, alpha, budget)
-        return audit_sampled(audited, reference, samples, alpha, budget)
+            result = audit_finite(subject, reference, samples, alpha, budget)
+        else:
+            result = audit_sampled(subject, reference, samples, alpha, budget)
+        if not result.sound:
+            return result
+    if not REGISTRY.is_foreign(type(subject.mechanism)):
+        return result
+    whose = NO_REFERENCE if subject.mechanism.audit_reference() is None else OWN_REFERENCE
+    return replace(result, method=f"{result.method}; {whose}")
 
 
 def check_seconds(seconds: float) -> float:

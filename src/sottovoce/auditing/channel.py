@@ -137,7 +137,7 @@ def wrong_miniature(mechanism: Mechanism, *, attained: bool = False) -> WrongMin
     that is claimed, and the stated probability of every report must equal brute force to the last bit; that is why
     they are believed at other sizes.
     """
-    for small in type(mechanism).miniatures(mechanism.epsilon):
+    for small in mechanism.own_miniatures():
         law = cast(ExactLaw, small)
         channel, ratio = device_channel(law), law.privacy_ratio()
         pair = worst_pair(channel)

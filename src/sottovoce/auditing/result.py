@@ -9,6 +9,8 @@ from typing import Any, Final, Literal, TypeAlias
 __all__ = [
     "INDEPENDENT_RUNS",
     "MISSED",
+    "NO_REFERENCE",
+    "OWN_REFERENCE",
     "STATED_LAW",
     "STATED_PROBABILITIES",
     "UNIFORM_BYTES",
@@ -25,7 +27,9 @@ MISSED: Final = 1e-6
 """Chance that runs miss a fault of the size that a sampled verdict states."""
 
 UNIFORM_BYTES: Final = "the operating system's random bytes are uniform and independent"
-STATED_LAW: Final = "judged by the law that the mechanism itself states: it brings no reference of its own"
+STATED_LAW: Final = "judged by the law that the mechanism itself states"
+NO_REFERENCE: Final = "it brings no reference of its own"
+OWN_REFERENCE: Final = "judged by the reference that the mechanism's own package brings"
 STATED_PROBABILITIES: Final = (
     "the probabilities that the mechanism states are those of its reports, where they were not run"
 )

@@ -39,7 +39,7 @@ __all__ = ["audit_sampled", "first_wrong_run"]
 _MOST_VALUES: Final = 2**21
 """Values of a survey up to which each is run with every outcome, where these are few."""
 
-_MOST_REQUESTS: Final = 200
+_MOST_REQUESTS: Final = 1_000
 """Different requests of one device whose draws are checked word by word."""
 
 _IMPOSSIBLE: Final = -1e9
@@ -64,7 +64,7 @@ def audit_sampled(
     wrong = bad_draw = ""
     try:
         wrong = runs.first_wrong() or reference.wrong_law()
-        if not wrong and (miniature := wrong_miniature(m)) is not None:
+        if not wrong and (miniature := wrong_miniature(m, attained=reference.attained)) is not None:
             wrong = miniature.words
         bad_draw = wrong_draw(runs.requests())
         if not bad_draw:  # a sampler may never end with draws that are not as they should be
@@ -80,7 +80,8 @@ def audit_sampled(
     if not fault:
         seen = [fault_in_words(size, through_survey=subject.survey is not None)] if size else []
         said = f"device run on every outcome of its draws, for every one of its {subject.size or 0:,} values"
-        method = said if runs.proved else "; ".join([reference.method(runs.done), *seen])
+        small = ["every outcome of every draw on miniatures"] if m.own_miniatures() else []
+        method = said if runs.proved else "; ".join([*small, reference.method(runs.done), *seen])
         assumptions = (UNIFORM_BYTES, INDEPENDENT_RUNS, *(() if runs.proved else reference.assumptions(runs.done)))
         if not reference.independent:
             method, assumptions = f"{method}; {STATED_LAW}", (*assumptions, STATED_PROBABILITIES)
@@ -117,7 +118,7 @@ class _SampledRuns:
         self._asked: set[int] = set()
 
     def first_wrong(self) -> str:
-        """Run the device until everything was run, something went wrong, or the time is over."""
+        """Run the device until everything was run, something went wrong, or the time is over; edges in any case."""
         return self._judged(self._rare()) or self._judged(self._edges()) or self._random() or self._every_value()
 
     def requests(self) -> list[int]:
@@ -128,13 +129,17 @@ class _SampledRuns:
     def _rare(self) -> Iterator[DeviceRun]:
         for script in self.reference.rare_scripts(self.rng):
             yield self._run(self.subject.trials.random(self.rng), script)
+            if not self.budget.left:
+                return
 
     def _edges(self) -> Iterator[DeviceRun]:
         """Values where faults are likely; for a survey, the mechanism's own inputs without it too."""
         alone = self.subject.survey is None
         own = () if alone else self.reference.trials.edges()
         for trial, inner in chain(zip(self.subject.trials.edges(), repeat(alone)), zip(own, repeat(True))):
-            for script in self.reference.edge_scripts(self.rng):
+            for number, script in enumerate(self.reference.edge_scripts(self.rng)):
+                if number >= self.reference.sure_scripts and not self.budget.left:
+                    break
                 yield self._run(trial, script, alone=inner)
 
     def _random(self) -> str:
@@ -167,12 +172,8 @@ class _SampledRuns:
         return ""
 
     def _judged(self, runs: Iterator[DeviceRun]) -> str:
-        for run in runs:
-            if wrong := self.reference.first_wrong([run]):
-                return wrong
-            if not self.budget.left:
-                break
-        return ""
+        found = (self.reference.first_wrong([run]) for run in runs)
+        return next(filter(None, found), "")
 
     def _run(self, trial: Trial, script: Script, *, alone: bool = False) -> DeviceRun:
         """One run through all of the survey, or of the mechanism `alone`, on its own input."""

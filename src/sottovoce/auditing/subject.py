@@ -14,10 +14,11 @@ from sottovoce.domain import Domain
 from sottovoce.domain.trials import NumberedTrials, Trials
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.reference import ChannelReference, SampledReference
+from sottovoce.mechanisms.registry import REGISTRY
 from sottovoce.randomness import ByteSource, Source, os_source
 from sottovoce.workloads.naming import value_at
 
-__all__ = ["AuditedSurvey", "FramingError", "Subject", "failure", "reference_of"]
+__all__ = ["AuditedSurvey", "FramingError", "Subject", "failure", "references_of"]
 
 
 class AuditedSurvey(Protocol):
@@ -68,15 +69,21 @@ def failure(error: Exception) -> str:
     return str(error) if isinstance(error, FramingError) else f"the device raises {type(error).__name__}: {error}"
 
 
-def reference_of(mechanism: Mechanism) -> ChannelReference | SampledReference:
-    """What the mechanism's device is judged by: its own reference, or else the law that it states."""
-    found = mechanism.audit_reference() or mechanism.stated_reference()
-    if found is None:
+def references_of(mechanism: Mechanism) -> list[ChannelReference | SampledReference]:
+    """What the mechanism's device is judged by: its own reference, or else the law that it states.
+
+    By both for a mechanism of another package, whose own reference nobody here has checked.
+    """
+    found = [mechanism.audit_reference()]
+    if found[0] is None or REGISTRY.is_foreign(type(mechanism)):
+        found.append(mechanism.stated_reference())
+    known = [reference for reference in found if reference is not None]
+    if not known:
         raise MechanismError(
             f"{mechanism.name} cannot be audited: no device runs it, or it has neither an audit_reference nor a law "
             "that is stated by exact probabilities"
         )
-    return found
+    return known
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class Subject:
     def trials(self) -> Trials:
         """The values that its device is run on: those that a person may have, or the mechanism's inputs."""
         if self.survey is None:
-            reference = reference_of(self.mechanism)
+            reference = references_of(self.mechanism)[-1]
             return NumberedTrials(reference.values, int) if reference.values is not None else reference.trials
         domain = self.survey.domain
         if domain is not None:

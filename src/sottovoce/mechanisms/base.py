@@ -183,6 +183,10 @@ class Mechanism(abc.ABC):
         """
         return ()
 
+    def own_miniatures(self) -> tuple[Self, ...]:
+        """Miniatures with all of this mechanism's parameters that do not make it large, such as its key."""
+        return type(self).miniatures(self.epsilon)
+
     def miniature_inputs(self) -> Iterable[Any]:
         """Inputs of a miniature on which all its outcomes are run: all there are, or those that are furthest apart."""
         return ()

@@ -282,6 +282,9 @@ class Codebook(VectorMechanism):
         """So few rotations and candidates that every outcome can be run."""
         return (cls(3, 1.0, epsilon, 0.0, MIN_SIZE, 4, 1, 1, 6),)
 
+    def own_miniatures(self) -> tuple[Self, ...]:
+        return tuple(replace(small, radius=self.radius, key=self.key) for small in self.miniatures(self.epsilon))
+
     def miniature_inputs(self) -> list[Floats]:
         """The centre, and both ends of an axis."""
         end = np.eye(1, self.dimension)[0] * self.radius
@@ -369,7 +372,7 @@ class CodebookReference(VectorReference):
         from sottovoce.kernels.rotations import rotate
 
         h = self.candidates // 2
-        unit = lift(inside_ball(vector, self.radius), self.radius, self.size)[0]
+        unit = lift(self.inside(vector), self.radius, self.size)[0]
         scores = rotate(unit, self.key, rotation, self.layers)[block * h : (block + 1) * h]
         best = np.lexsort((np.arange(h), -np.abs(scores)))[: self.marked]
         marked = np.zeros((h, 2), dtype=np.bool_)

@@ -6,7 +6,7 @@ A mechanism's own reference stands beside it and is made from its parameters alo
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -212,6 +212,10 @@ class SampledReference(Reference, abc.ABC):
     """Reports of each value that a bound is certified from, if time allows."""
     outcomes: ClassVar[Sequence[Script]] = ()
     """All scripts there are, if they are few: then every value of a survey is run with every one."""
+    sure_scripts: ClassVar[int] = 2
+    """How many of `edge_scripts` are run even if there is no time left."""
+    attained: ClassVar[bool] = False
+    """Whether two inputs of every miniature attain its stated ratio."""
 
     def __init__(self, trials: Trials, size: int) -> None:
         self.trials, self.size = trials, size
@@ -220,7 +224,7 @@ class SampledReference(Reference, abc.ABC):
     def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
         """Scripts for random inputs; those of one list are run with the same input. Ends when enough were run."""
 
-    def edge_scripts(self, rng: np.random.Generator) -> list[Script]:
+    def edge_scripts(self, rng: np.random.Generator) -> Iterable[Script]:
         """Scripts that every input is run with at which faults are likely."""
         return next(self.scripts(rng))
 
@@ -282,6 +286,9 @@ class ExactReference(SampledReference):
     def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
         return ([self.script(number, rng)] for number in range(self.most_runs))
 
+    def edge_scripts(self, rng: np.random.Generator) -> Iterable[Script]:
+        return [self.script(number, rng) for number in range(3)]
+
     def script(self, number: int, rng: np.random.Generator) -> Script:
         """Outcomes at random, with coins all down, by their law, or fair in turn."""
         requests, up = self.requests(()), (0.0, None, 0.5)[number % 3]
@@ -304,4 +311,4 @@ class ExactReference(SampledReference):
         return ""
 
     def method(self, done: int) -> str:
-        return f"every outcome of every draw on miniatures; {done:,} random {self.noun} with random draws"
+        return f"{done:,} random {self.noun} with random draws"

@@ -269,6 +269,7 @@ class RejectionReference(VectorReference):
     """
 
     most_runs: ClassVar[int] = 20_000
+    sure_scripts: ClassVar[int] = 12
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from typing import Any, ClassVar, Final, Self, cast, final
 
 import numpy as np
@@ -41,6 +41,9 @@ MAX_TABLES: Final = 2**14
 MAX_WEIGHT: Final = 2**20
 MAX_TABLE_CELLS: Final = 2**20
 MAX_STEPS: Final = 2**20
+
+_EDGE_CELLS: Final = 8
+"""Outcomes of a table's integers that an audit runs the first and the last record with, for either fall of coins."""
 
 
 @final
@@ -399,6 +402,8 @@ class TablesReference(ExactReference):
     noun = "records"
     samples: ClassVar[int] = 20_000
     most_runs: ClassVar[int] = 400_000
+    sure_scripts: ClassVar[int] = 32
+    attained: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -434,6 +439,19 @@ class TablesReference(ExactReference):
         first = random_below(self.ends[-1], rng)
         rest = self.requests([first])[1:]
         return [first, *(random_below(one, rng) if one > 0 else int(rng.integers(2)) for one in rest)]
+
+    def edge_scripts(self, rng: np.random.Generator) -> Iterator[list[int]]:
+        """Random ones; then every table with coins down and up, and all outcomes of its integers where they are few."""
+        yield from (self.script(number, rng) for number in range(self.sure_scripts))
+        for inner, (start, end) in zip(self.inner, pairwise([0, *self.ends]), strict=True):
+            cells = max(1, inner.cells)
+            numbers = rng.choice(cells, size=min(_EDGE_CELLS, cells), replace=False)
+            for place, draws in enumerate(inner.sweep(numbers, rng)[1].tolist()):
+                first = (start, end - 1, start + random_below(end - start, rng))[place % 3]
+                ups = [random_below(each, rng) for each in self.rounded]
+                for coin in (0, 1):
+                    asked = zip(inner.requests(0), draws, strict=True)
+                    yield [first, *ups, *(drawn if request > 0 else coin for request, drawn in asked)]
 
     def payloads(self, inputs: Sequence[Any], played: Sequence[list[int]]) -> list[bytes]:
         return [self._payload(record, draws) for record, draws in zip(inputs, played, strict=True)]

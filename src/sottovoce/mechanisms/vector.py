@@ -119,8 +119,19 @@ class VectorReference(SampledReference):
     def wrong_run(self, run: DeviceRun, vector: Floats) -> str:
         """What is wrong with one run, for the vector that the device makes of its input."""
 
+    def inside(self, vector: Floats) -> Floats:
+        """What a device must make of any vector, written apart from its code; operations on floats round as there.
+
+        An entry that is not finite counts as zero, and the rest is clipped to the ball.
+        """
+        finite = np.array([entry if math.isfinite(entry) else 0.0 for entry in np.asarray(vector).tolist()])
+        largest = max(float(np.abs(finite).max()), _TINY)
+        direction = finite / largest
+        limit = self.radius / max(float(np.linalg.norm(direction)), _TINY)
+        return finite if largest <= limit else np.asarray(direction * limit)
+
     def first_wrong(self, runs: Sequence[DeviceRun]) -> str:
-        found = (self.wrong_run(run, inside_ball(run.input, self.radius)) for run in runs)
+        found = (self.wrong_run(run, self.inside(run.input)) for run in runs)
         return next((f"{run.name}: {words}" for run, words in zip(runs, found, strict=True) if words), "")
 
 
