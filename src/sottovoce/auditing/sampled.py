@@ -64,7 +64,8 @@ def audit_sampled(
     wrong = bad_draw = ""
     try:
         wrong = runs.first_wrong() or reference.wrong_law()
-        if not wrong and (miniature := wrong_miniature(m, attained=reference.attained)) is not None:
+        large = reference.guarantee()[1]
+        if not wrong and not large and (miniature := wrong_miniature(m, attained=reference.attained)) is not None:
             wrong = miniature.words
         bad_draw = wrong_draw(runs.requests())
         if not bad_draw:  # a sampler may never end with draws that are not as they should be
