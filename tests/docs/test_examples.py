@@ -40,7 +40,11 @@ FOLLOWED = {
         **dict.fromkeys(STORIES, "docs/test_tutorials.py"),
     },
     **{mark: dict.fromkeys(ADDING, "docs/test_adding.py") for mark in ("diff", "ts")},
-    **{mark: {"docs/embedding.md": "browser/test_embedding.py"} for mark in ("css", "html", "js")},
+    **{mark: {"docs/embedding.md": "browser/test_embedding.py"} for mark in ("css", "html")},
+    "js": {
+        "docs/adding_a_mechanism.md": "js/test_brought_mechanism.py",
+        "docs/embedding.md": "browser/test_embedding.py",
+    },
     "md": {"docs/adding_a_mechanism.md": "docs/test_adding.py"},
     "{code-block} python": dict.fromkeys(
         ("docs/spark.md", "docs/spark_starts.md", "docs/spark_streams.md"), "engines/test_spark_local.py"

@@ -55,7 +55,7 @@ def measured(plan: sv.Plan, shares: np.ndarray, seed: int) -> Measured:
     for run in range(RUNS):
         crowd = histogram_of(shares, plan.users, seed + run)
         counts = survey.simulate_aggregate(histogram=crowd, seed=seed + run).counts
-        errors = (design.answers(design.raw_coordinates(counts, plan.users)) - truth) ** 2
+        errors = (design.raw_answers(counts, plan.users) - truth) ** 2
         found.total[run] = errors.sum() / total
         found.each[run] = (errors[varied] / each[varied]).mean()
     return found
@@ -118,7 +118,7 @@ def test_means(dimension: int, epsilon: float) -> None:
     for run in range(len(ratios)):
         people = rng.choice([-1.0, 1.0], size=(N, 1)) * direction
         counts = survey.simulate_aggregate(people, seed=9000 + run).counts
-        errors = design.answers(design.raw_coordinates(counts, N))
+        errors = design.raw_answers(counts, N)
         ratios[run] = float(errors @ errors) / total
     assert off(ratios) < Z
     assert off(ratios, 1.0 if plan.best.status == "exact" else 0.8) > -Z
