@@ -16,6 +16,8 @@ from browser.visitor import Visitor, Visitors
 from collector.service import Service, kept_port, running
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 LOST_CONNECTION = r"ERR_(INTERNET_DISCONNECTED|CONNECTION_(REFUSED|RESET|CLOSED|ABORTED)|EMPTY_RESPONSE|FAILED)"
 
 

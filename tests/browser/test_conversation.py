@@ -19,6 +19,8 @@ from collector.service import Service
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = 20
 """In percent: a bit's variance is at most 1 / tanh(1)^2 = 1.73, so 2,000 give a standard error of 2.95; this is 6.8 of
 them, beyond which a normal lies with probability 1e-11."""

@@ -15,6 +15,8 @@ from browser.survey_page import SurveyPage
 from browser.visitor import Visitor, Visitors
 from collector.service import Service
 
+pytestmark = pytest.mark.slow
+
 
 def title() -> str:
     return f"Made by form {secrets.token_hex(4)}"

@@ -12,6 +12,8 @@ import sottovoce as sv
 from browser.accessibility import faults
 from disclosure.kinds import of_every_kind
 
+pytestmark = pytest.mark.slow
+
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light"},
     "dark": {"color_scheme": "dark"},

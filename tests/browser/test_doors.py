@@ -23,6 +23,8 @@ from sottovoce.core.words import figure
 from sottovoce.questions import Queries, Question, Shares, Vector
 from sottovoce.workloads.parse import parse_workload
 
+pytestmark = pytest.mark.slow
+
 
 class Asked(NamedTuple):
     """The same question as each door is asked it."""

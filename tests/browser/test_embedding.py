@@ -30,6 +30,8 @@ from sottovoce.domain.number import NumberGrid
 from sottovoce.questions import Shares
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 DOCUMENT = (ROOT / "docs" / "embedding.md").read_text(encoding="utf-8")
 LABELS = ["tea", "coffee", "water"]
 

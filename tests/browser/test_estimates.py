@@ -24,6 +24,8 @@ from collector.service import Service
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import parse_workload
 
+pytestmark = pytest.mark.slow
+
 LABELS = ["tea", "coffee", "water", "juice"]
 HOSTILE = '<img src=x onerror="globalThis.harmed=1"><script>globalThis.harmed=1</script>'
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from browser import setting
@@ -15,6 +16,8 @@ from browser.survey_page import SurveyPage
 from browser.visitor import Visitor, Visitors
 from collector.service import Service, kept_port, running
 from sottovoce.surveys.survey import Survey
+
+pytestmark = pytest.mark.slow
 
 
 def fresh(title: str) -> Survey:

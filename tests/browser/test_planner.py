@@ -12,6 +12,8 @@ from browser.dashboard import signed_in, too_wide
 from browser.visitor import Visitor, Visitors
 from collector.service import Service
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def page(service: Service, visitor: Visitor) -> Page:

@@ -18,6 +18,8 @@ from browser.visitor import Visitor, Visitors
 from collector.service import Service
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 
 

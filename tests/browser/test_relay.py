@@ -21,6 +21,8 @@ from sottovoce.core.signing import SigningKey
 from sottovoce.oblivious.key_configuration import KeyConfiguration, sign_keys
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 HELD = "It is held at the relay."
 PAYLOAD = 1
 """Bytes of a report after the survey's tag."""

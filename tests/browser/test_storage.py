@@ -13,6 +13,8 @@ from browser.bundle import bundled
 from browser.visitor import Visitor
 from collector.service import Service
 
+pytestmark = pytest.mark.slow
+
 DEVICE = """
 import { CONTRACT } from "./clients/js/test/store_contract.ts";
 import { IndexedDbStore } from "./clients/js/src/device/indexed_db.ts";

@@ -17,6 +17,8 @@ from collector.service import Service
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 Envelope = dict[str, Any]
 Change = Callable[[Envelope], Envelope]
 

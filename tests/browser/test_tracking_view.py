@@ -21,6 +21,8 @@ from collector.service import Service
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.survey import Survey, Tracking
 
+pytestmark = pytest.mark.slow
+
 WAYS = ["bicycle", "car", "bus"]
 
 

@@ -24,6 +24,8 @@ from sottovoce.questions import Shares
 from sottovoce.surveys.calendar import Period
 from sottovoce.surveys.survey import Survey, Tracking
 
+pytestmark = pytest.mark.slow
+
 STARTS = date.today() + timedelta(days=7)
 
 _SECRET = """

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from browser.visitor import Visitors
 from sottovoce.analyst import connect
 from sottovoce.analyst.live import LiveSurvey
 from terminal import terminal
+
+pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorials" / "browser.md"
 

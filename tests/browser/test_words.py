@@ -6,6 +6,7 @@ import re
 import secrets
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from browser.accessibility import faults
@@ -14,6 +15,8 @@ from browser.survey_page import SurveyPage
 from browser.visitor import Visitor, Visitors
 from collector.service import Service
 from sottovoce.surveys.survey import Survey
+
+pytestmark = pytest.mark.slow
 
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 HOSTILE = "<svg onload=a()>"

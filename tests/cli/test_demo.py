@@ -28,6 +28,8 @@ from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, true_f
 from sottovoce.lab.demo.pictures import answers_figure
 from sottovoce.lab.demo.report import _picture
 
+pytestmark = pytest.mark.slow
+
 USERS = 5_000
 """Of the one demonstration whose figures are compared."""
 

@@ -20,6 +20,8 @@ from collector.disks import fill, small_disk
 from collector.service import Load, Service, assert_exactly_once, children, running, until
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
 REPORT = SURVEY.randomize("tea")
 REPORT_BYTES = SURVEY.mechanism.report_bytes

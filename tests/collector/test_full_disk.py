@@ -15,6 +15,8 @@ from collector.places import OwnServer
 from collector.service import Load, Service, assert_exactly_once, running, until
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 KEPT, GONE, SEALED, LATER = (
     Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title=title)
     for title in ("kept", "gone", "sealed", "sealed later")

@@ -23,6 +23,8 @@ from sottovoce.formats.wire import BATCH_HEADER_BYTES, encode_batch
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 MOST = 8
 BODIES = 4_200
 """Of each kind, for each survey: 12 surveys and two kinds make 100,800."""

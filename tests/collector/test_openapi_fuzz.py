@@ -34,6 +34,8 @@ from sottovoce.questions.shares import Shares
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
 
+pytestmark = pytest.mark.slow
+
 DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
 AGES = Survey.adaptive({"age": range(100), "smokes": ["no", "yes"]}, rounds=3, epsilon=2.0, title="Ages")
 FIRST, SECOND, THIRD = (Survey.round(AGES, number, f"age < {10 * number}") for number in (1, 2, 3))

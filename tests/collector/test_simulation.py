@@ -27,6 +27,8 @@ from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 SIZE = 48
 """Cells of a survey, and the most reports of one; a checkpoint is due after a quarter as many."""
 

@@ -16,6 +16,8 @@ from sottovoce.collector.store.records import Lease, SurveyRecord
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import MismatchError
 
+pytestmark = pytest.mark.slow
+
 spawn = multiprocessing.get_context("spawn")
 
 PATIENCE = 120

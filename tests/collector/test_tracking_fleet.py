@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from evidence.benchmarks.tracking_collector import simulate
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_report_is_in_its_period_once_and_no_budget_is_exceeded(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from sottovoce.questions.shares import Shares
 from sottovoce.surveys.calendar import Period
 from sottovoce.surveys.survey import Survey, Tracking
 
+pytestmark = pytest.mark.slow
+
 START = datetime(2027, 1, 4, tzinfo=UTC)
 DAY = timedelta(days=1)
 

@@ -19,6 +19,8 @@ from sottovoce.device import Device, MemoryStore, SqliteDeviceStore, sqlite_stor
 from sottovoce.device.turns import seat_in
 from sottovoce.surveys.survey import Survey
 
+pytestmark = pytest.mark.slow
+
 ANSWER = """
 import os, sys
 from sottovoce.device import CollectorClient, Device, Patience, SqliteDeviceStore

@@ -8,11 +8,15 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
+import pytest
+
 from device.played import Played
 from sottovoce.device import Device, SqliteDeviceStore
 from sottovoce.device.turns import seat_in
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.survey import Survey, Tracking
+
+pytestmark = pytest.mark.slow
 
 ANSWER = """
 import os, sys

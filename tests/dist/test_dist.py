@@ -34,6 +34,8 @@ from stranger import PATIENCE, Stranger, without_the_clone
 from document import ROOT
 from js.surveys import miniatures
 
+pytestmark = pytest.mark.slow
+
 VERSION = sv.__version__
 HANDED_OUT = {
     f"sottovoce-{VERSION}-py3-none-any.whl",

@@ -10,8 +10,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from docs.test_examples import fenced
 from document import ROOT
+
+pytestmark = pytest.mark.slow
 
 COPIED = ("src", "tests", "docs", "tools", "vectors", "evidence", "clients")
 LEFT_OUT = shutil.ignore_patterns("node_modules", "_build", "build", "dist")

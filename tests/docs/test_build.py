@@ -15,6 +15,8 @@ import pytest
 from document import ROOT, headings
 from sottovoce import __version__
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:

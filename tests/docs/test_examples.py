@@ -154,6 +154,7 @@ def check_prompts(block: Block, page: ModuleType, path: Path) -> None:
         pytest.fail("".join(complaints), pytrace=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_page_runs(path: Path) -> None:
     run_page(path, "documentation_page")

@@ -9,6 +9,8 @@ import pytest
 
 from terminal import terminal
 
+pytestmark = pytest.mark.slow
+
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
 STORIES = sorted(page for page in TUTORIALS.glob("*.md") if page.stem != "index")
 

@@ -20,7 +20,7 @@ from sottovoce.engines.cluster.engine import SparkEngine
 from sottovoce.engines.cluster.session import session as spark_session
 
 # pyspark leaves the sockets that results came through to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"), pytest.mark.slow]
 
 PATIENCE = 300.0
 ENCODINGS = (

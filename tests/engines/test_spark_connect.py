@@ -18,6 +18,7 @@ from sottovoce.engines.cluster.engine import SparkEngine
 from sottovoce.engines.cluster.session import session as make_session
 
 pytestmark = [
+    pytest.mark.slow,
     # pyspark leaves its channels to the garbage collector.
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
 ]

@@ -15,6 +15,8 @@ from sottovoce.core.progress import StepLines
 from sottovoce.engines.cluster.masters import check_master, kind_of, remember, usually
 from sottovoce.engines.cluster.watched import StageWork, Work, watched, work_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("jobs", "work"),

@@ -21,6 +21,8 @@ from sottovoce.engines.cluster.reading import checked_columns, cut
 from sottovoce.engines.cluster.rows import add_up, buckets_of, has_one_cell, pack, unpack, with_one_cell
 from sottovoce.engines.reports import files
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_battery(name: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from sottovoce.core.errors import ReportError
 from sottovoce.engines.cluster.session import session as make_session
 
 # pyspark leaves the sockets that results came through to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"), pytest.mark.slow]
 
 SURVEY = survey_of("hadamard")
 ROWS: Rows = list(zip(new_ids(2000, 31), reports_of("hadamard", 2000), strict=True))

@@ -22,6 +22,8 @@ from evidence.experiments.census import CensusRecords
 from evidence.published.fake_data import audited_epsilon
 from sottovoce.workloads import Marginals
 
+pytestmark = pytest.mark.slow
+
 RECORDS = CensusRecords(
     {"a": ("x", "y", "z"), "b": ("0", "1"), "c": ("p", "q")},
     np.random.default_rng(3).integers((3, 2, 2), size=(400, 3)),

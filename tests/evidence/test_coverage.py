@@ -22,6 +22,8 @@ from evidence.reproduce.coverage import CoverageCell, CoverageDesign, cells_of, 
 from sottovoce.estimates.intervals import Interval, Observed
 from sottovoce.strategies.laws.variance import Population
 
+pytestmark = pytest.mark.slow
+
 MOST = 9.0
 
 RARE = [

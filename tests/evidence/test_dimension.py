@@ -5,7 +5,11 @@ a slope's standard error is below (0.1/sqrt(3)) / (log(64)/sqrt(2)) < 0.02, so t
 wide on each side.
 """
 
+import pytest
+
 from evidence.experiments.dimension import measure_point, save_picture, slope
+
+pytestmark = pytest.mark.slow
 
 
 def test_error_is_free_of_the_dimension(tmp_path) -> None:

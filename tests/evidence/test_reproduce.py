@@ -34,6 +34,8 @@ from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import projected_bound
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def heard():

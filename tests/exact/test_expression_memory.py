@@ -17,6 +17,8 @@ from sottovoce.expressions import Query, check, query
 from sottovoce.expressions.limits import MAX_CONSTANTS, MAX_LABELS, MAX_MEMORY, MAX_NODES, MAX_TABLES
 from sottovoce.expressions.part import Part
 
+pytestmark = pytest.mark.slow
+
 VALUE = ["attribute", "value"]
 WIDE = Domain.of(2**17)
 LABELS = Domain.of(list(range(0, 600_000, 3)))

@@ -26,6 +26,8 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.workloads import Prefix
 
+pytestmark = pytest.mark.slow
+
 Fault = tuple[str, str, str]
 """A file of the client, an expression that stands in it once, and what stands there instead."""
 

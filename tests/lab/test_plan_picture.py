@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import sottovoce as sv
 from sottovoce.figures.style import save_figure
@@ -22,6 +23,8 @@ from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.bounds import theorem_4_2
 from sottovoce.theory.offline_bounds import theorem_3_4
 from sottovoce.workloads import Prefix
+
+pytestmark = pytest.mark.slow
 
 
 def test_curves_are_the_plans_figures_and_points_are_simulations() -> None:

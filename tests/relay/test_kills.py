@@ -15,6 +15,8 @@ from sottovoce.core.errors import SettingsError
 from sottovoce.relay.run import relay as run_relay
 from sottovoce.relay.settings import RelaySettings
 
+pytestmark = pytest.mark.slow
+
 KILLS = 6
 
 

@@ -16,6 +16,8 @@ import sottovoce as sv
 from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.surveys.simulation import histogram_of
 
+pytestmark = pytest.mark.slow
+
 ALPHA = 1e-8
 J, N = 48, 40_000
 REPEATS = 60

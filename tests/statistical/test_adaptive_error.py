@@ -18,6 +18,8 @@ from evidence.experiments.overfitting import OverfittingPoint, measure_overfitti
 from sottovoce.lab.simulation.adaptive_error import MeasuredAdaptive, measure_adaptive
 from sottovoce.theory.bounds import debias
 
+pytestmark = pytest.mark.slow
+
 ALPHA = 1e-8
 N = 100_000
 ROUNDS = (1, 2, 8, 64, 512)

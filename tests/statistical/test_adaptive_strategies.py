@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
 from sottovoce.adaptive.maximize import Maximize
 from sottovoce.adaptive.quantile import Quantile, smooth_rank_error
 from sottovoce.adaptive.session import Session
+
+pytestmark = pytest.mark.slow
 
 RANKS = 10**6
 ZIPF = np.arange(1, RANKS + 1) ** -1.2

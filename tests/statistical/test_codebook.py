@@ -15,6 +15,8 @@ from sottovoce.questions.people import People
 from sottovoce.surveys.simulation import count_reports
 from sottovoce.theory.codebook import limit_noise
 
+pytestmark = pytest.mark.slow
+
 ALPHA_SIGMAS = 5.73  # two-sided 1e-8 of a normal
 
 

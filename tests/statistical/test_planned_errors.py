@@ -19,6 +19,8 @@ from sottovoce.questions import Queries, Question, Shares, Vector
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.workloads import Marginals, Prefix, Ranges
 
+pytestmark = pytest.mark.slow
+
 Z = 6.0
 N, RUNS = 500, 1_000
 EPSILONS = [0.5, 2.0]

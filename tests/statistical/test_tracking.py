@@ -15,6 +15,8 @@ import sottovoce as sv
 from sottovoce.estimates.curve import Curve
 from sottovoce.surveys.survey import Tracking
 
+pytestmark = pytest.mark.slow
+
 REPEATS = 150
 PAIRS = ((2, 1), (3, 1), (4, 2))
 

@@ -19,6 +19,8 @@ from sottovoce.mechanisms.sphere import Sphere
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.randomness import tape_source
 
+pytestmark = pytest.mark.slow
+
 Z = 6.9
 N, DIMENSION, RADIUS = 600_000, 6, 2.0
 EPSILONS = [0.5, 4.0]

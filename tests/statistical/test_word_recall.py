@@ -1,9 +1,12 @@
 """What a plan says will be found, beside what searches find."""
 
 import numpy as np
+import pytest
 
 from sottovoce.planning.planner import plan
 from sottovoce.questions.words import Words
+
+pytestmark = pytest.mark.slow
 
 RUNS = 6
 WORDS = 24

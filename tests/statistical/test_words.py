@@ -17,6 +17,8 @@ from sottovoce.estimates.words.influence import intrusion
 from sottovoce.estimates.words.intervals import chosen_words, selected_interval
 from words_runs import Runs, small
 
+pytestmark = pytest.mark.slow
+
 ALPHA = 1e-8
 N = 4000
 
