@@ -23,6 +23,7 @@ from sottovoce import engines
 from sottovoce.core.errors import ReportError, SottovoceError
 from sottovoce.engines.machine.counts import InMemory
 from sottovoce.engines.machine.resume import WorkFolder
+from sottovoce.engines.reports.files import scan_files
 from sottovoce.engines.reports.reading import columns, in_pieces
 from sottovoce.engines.reports.rows import Tally, sift
 from sottovoce.formats.aggregate_file import AggregateFile, write_aggregate
@@ -146,7 +147,7 @@ def test_long_junk_comes_in_small_batches(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "junk.parquet", use_dictionary=False)
     with engines.local().count(survey, tmp_path, faults="skip") as counted:
         assert counted.tally.rows == 600
-    [file] = engines.files.scan_files(survey, [str(tmp_path / "junk.parquet")]).files
+    [file] = scan_files(survey, [str(tmp_path / "junk.parquet")]).files
     [piece] = in_pieces([file], 1 << 20)
     sizes = [reports.nbytes for _, reports in columns(survey, piece, 600)]
     assert max(sizes) < 200_000
@@ -163,7 +164,7 @@ def test_a_long_value_that_a_short_file_repeats_is_never_spelt_out(tmp_path: Pat
         place = tmp_path / f"{name}.parquet"
         pq.write_table(pa.table(table), place)
         assert place.stat().st_size < 200_000
-        [file] = engines.files.scan_files(survey, [str(place)]).files
+        [file] = scan_files(survey, [str(place)]).files
         [piece] = in_pieces([file], 1 << 20)
         assert max(ids.nbytes + held.nbytes for ids, held in columns(survey, piece, 3000)) < 500_000
         with engines.local().count(survey, place, faults="skip") as counted:

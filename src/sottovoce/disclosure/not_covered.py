@@ -152,7 +152,7 @@ GAPS: Final = (
         "foreign_code",
         "Code of another package",
         "The battery finds mistakes, not malice: code can behave on small instances and leak on large ones.",
-        f"{_MODEL}#a-mechanism-of-another-package",
+        f"{_MODEL}#code-of-another-package",
         _foreign,
     ),
     Gap(
