@@ -30,7 +30,9 @@ def surveys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Relayed
     published = {one.id: one for one in (ONCE, PERIOD)}
 
     def answer(path: str, kind: type) -> object:
-        return kind(statement=published[path.rpartition("/")[2]].to_json(), state="open")
+        survey = published[path.rpartition("/")[2]]
+        signed = {"signature": "", "key": "", "attachments": []}  # which the relay does not read
+        return kind(id=survey.id, statement=survey.to_json(), state="open", **signed)
 
     monkeypatch.setattr(upstream._http, "get", answer)
     store = RelayStore(tmp_path / RELAY_FILE)
