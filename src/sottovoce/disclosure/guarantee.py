@@ -30,7 +30,7 @@ def _unit_of(survey: Survey | Tracking | Panel) -> str:
 
     Examples
     --------
-    >>> unit_of(Survey.distribution(["yes", "no"], 1.0))
+    >>> _unit_of(Survey.distribution(["yes", "no"], 1.0))
     'One person: the one value that a person answers.'
     """
     if isinstance(survey, Panel):

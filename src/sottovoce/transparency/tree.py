@@ -70,7 +70,7 @@ def root_from(size: int, before: Iterable[bytes], leaves: Iterable[bytes]) -> by
     Examples
     --------
     >>> a, b, c = (leaf_hash(text) for text in (b"a", b"b", b"c"))
-    >>> root_from(2, [node_hash(a, b)], [c]) == node_hash(node_hash(a, b), c) == root_from(0, [], [a, b, c])
+    >>> root_from(2, [_node_hash(a, b)], [c]) == _node_hash(_node_hash(a, b), c) == root_from(0, [], [a, b, c])
     True
     """
     stack = list(zip(peaks(size), before, strict=True))

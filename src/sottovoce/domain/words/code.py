@@ -71,7 +71,7 @@ def _text_rows(texts: Sequence[str], table: AsciiUnits) -> TextRows:
     Examples
     --------
     >>> each = [[ord(letter) - 96] if letter.islower() else [] for letter in map(chr, range(128))]
-    >>> found = text_rows(["ab", "café", "", "longer"], AsciiUnits(each, 3, 3, 5, True))
+    >>> found = _text_rows(["ab", "café", "", "longer"], AsciiUnits(each, 3, 3, 5, True))
     >>> found.rows.tolist(), found.read.tolist()
     ([[8, 128], [0, 0], [0, 0], [0, 0]], [True, False, False, True])
     """
