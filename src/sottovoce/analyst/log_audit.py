@@ -37,7 +37,7 @@ class LogView:
     head: TreeHead
     entries: tuple[LogEntry, ...] = field(repr=False)
     titles: dict[str, str] = field(repr=False)
-    """Of the surveys that the collector lists: untrusted text."""
+    """Titles of the surveys that the collector lists, by id; untrusted text."""
 
     @property
     def unlogged(self) -> list[str]:

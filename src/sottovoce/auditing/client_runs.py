@@ -267,7 +267,7 @@ class Recorder:
         self.asked: list[int] = []
         """n of an integer draw, `_COIN` for a coin."""
         self.outcomes: list[int] = []
-        """Of an integer draw its result, of a coin its word."""
+        """The result of every integer draw, and the word of every coin."""
 
     @property
     def tape(self) -> str:

@@ -66,7 +66,7 @@ def _verdict(ours: Sequence[AuditResult]) -> str:
 
 
 def _approximate(ours: Sequence[AuditResult]) -> str:
-    """Of mechanisms with a delta no exact epsilon is known, only one that it is at most."""
+    """A remark on mechanisms with a delta: their exact epsilon is not known, only an upper bound."""
     if not any(one.delta for one in ours):
         return ""
     return (
@@ -156,6 +156,6 @@ def build_facts() -> dict[str, str]:
 
 
 def build_line(command: str, build: Mapping[str, str]) -> str:
-    """The same in a sentence, for the foot of a page."""
+    """What made the page, in a sentence for its foot."""
     versions = ", ".join(f"{name} {build[name]}" for name in ("Sottovoce", "Python", "NumPy"))
     return f"Made by {command}: {versions}, {build['system']}, {build['made']}."

@@ -125,7 +125,7 @@ class _Device:
             self.runs.passes += few
 
     def every_value_again(self) -> Iterator[bool]:
-        """The same, until every value was run `PASSES` times or a third of the time is over."""
+        """Run every value again, until each was run `PASSES` times or a third of the time is over."""
         while 0 < self.runs.passes < PASSES:
             for right in self.every_value():
                 yield right
@@ -179,7 +179,7 @@ class _Device:
         self.runs.held_passes += few
 
     def every_held_again(self) -> Iterator[bool]:
-        """The same, until every value was run `PASSES` times or a third of the time is over."""
+        """Run every value through the survey, until each was run `PASSES` times or a third of the time is over."""
         while 0 < self.runs.held_passes < PASSES:
             for right in self.every_held():
                 yield right
