@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import sottovoce as sv
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.errors import ReportError
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
@@ -49,7 +50,7 @@ class Shelf:
 
 @cache
 def adaptive() -> Any:
-    return Survey.adaptive(range(100), rounds=5, epsilon=1.0)
+    return sv.Panel(range(100), rounds=5, epsilon=1.0)
 
 
 @cache
@@ -57,18 +58,18 @@ def surveys() -> dict[str, Survey]:
     """One survey a codec or family, each with byte strings of the right width that are no report."""
     prefixes = Prefix(12)
     return {
-        "hadamard": Survey.distribution(300, 2.0, "hadamard"),
-        "randomized_response": Survey.distribution(300, 2.0, "randomized_response"),
-        "unary": Survey.distribution(19, 1.0, "unary_optimized"),
-        "subset_list": Survey.distribution(1000, 6.0, "subset_selection"),
-        "subset_bitmap": Survey.distribution(21, 1.0, "subset_selection"),
-        "codebook": Survey.queries(prefixes, 1.0, mechanism="codebook", strategy="direct"),
-        "gaussian": Survey.queries(prefixes, 1.0, 1e-6, mechanism="gaussian", strategy="direct"),
-        "rejection": Survey.queries(prefixes, 1.0, mechanism="rejection", strategy="direct"),
-        "optimized": Survey.queries(prefixes, 1.0, strategy="optimized"),
-        "hierarchical": Survey.queries(prefixes, 1.0, strategy="hierarchical"),
-        "question": Survey.round(adaptive(), 1, "value < 30"),
-        "choice": Survey.round(adaptive(), 2, "value // 10", 10),
+        "hadamard": Survey(sv.shares(300), epsilon=2.0, mechanism="hadamard"),
+        "randomized_response": Survey(sv.shares(300), epsilon=2.0, mechanism="randomized_response"),
+        "unary": Survey(sv.shares(19), epsilon=1.0, mechanism="unary_optimized"),
+        "subset_list": Survey(sv.shares(1000), epsilon=6.0, mechanism="subset_selection"),
+        "subset_bitmap": Survey(sv.shares(21), epsilon=1.0, mechanism="subset_selection"),
+        "codebook": Survey(sv.queries(prefixes), epsilon=1.0, mechanism="codebook", strategy="direct"),
+        "gaussian": Survey(sv.queries(prefixes), epsilon=1.0, delta=1e-6, mechanism="gaussian", strategy="direct"),
+        "rejection": Survey(sv.queries(prefixes), epsilon=1.0, mechanism="rejection", strategy="direct"),
+        "optimized": Survey(sv.queries(prefixes), epsilon=1.0, strategy="optimized"),
+        "hierarchical": Survey(sv.queries(prefixes), epsilon=1.0, strategy="hierarchical"),
+        "question": sv.adaptive.round_of(adaptive(), 1, "value < 30"),
+        "choice": sv.adaptive.round_of(adaptive(), 2, "value // 10", 10),
     }
 
 

@@ -12,7 +12,7 @@ from document import ROOT, python_code
 
 __all__ = ["LAZY", "install"]
 
-LAZY = python_code(ROOT / "docs" / "adding_a_mechanism.md")[0]
+LAZY = python_code(ROOT / "docs" / "contributors" / "adding_a_mechanism.md")[0]
 """The module that the page on adding a mechanism shows."""
 
 _numbers = itertools.count(100)

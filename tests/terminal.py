@@ -52,11 +52,17 @@ class Block(NamedTuple):
 
 
 def blocks(page: Path, *headings: str) -> list[Block]:
-    """A page's, or those below some of its headings, in their order."""
-    head, *sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    chosen = [section for section in sections if section.partition("\n")[0] in headings]
-    assert len(chosen) == len(headings), (page.name, headings)
-    return [Block(*found) for found in FENCE.findall("".join(chosen or [head, *sections]))]
+    """A page's, or those below some of its headings, with the headings below them."""
+    text = page.read_text(encoding="utf-8")
+    chosen = [below(text, heading) for heading in headings]
+    return [Block(*found) for found in FENCE.findall("".join(chosen) if headings else text)]
+
+
+def below(text: str, heading: str) -> str:
+    """What stands below a heading of the second or third level, up to the next one of its level."""
+    (mark,) = re.findall(rf"^(##+) {re.escape(heading)}$", text, re.MULTILINE)
+    _, _, after = text.partition(f"\n{mark} {heading}\n")
+    return re.split(rf"^##{{1,{len(mark) - 1}}} ", after, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def words_of(command: str) -> list[str]:

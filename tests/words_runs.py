@@ -38,6 +38,6 @@ class Runs:
         return np.packbits(bits, axis=1)
 
 
-def small(epsilon: float = 4.0, users: int = 4000) -> Runs:
+def small(epsilon: float = 4.0, people: int = 4000) -> Runs:
     """Words of up to 12 of three letters: two levels of six."""
-    return Runs(sv.Survey.words(12, "abc", epsilon=epsilon, users=users, strategy="prefixes"))
+    return Runs(sv.Survey(sv.words(12, "abc"), epsilon=epsilon, people=people, strategy="prefixes"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import sottovoce as sv
 from sottovoce.figures.style import CURVES, STYLE, finish_axes, new_figure
 from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.planning.planner import plan
@@ -110,7 +111,8 @@ def planning_picture() -> Any:
     words = frequencies("zipf", 1000)
     for epsilon, style in zip((0.5, 1.0, 2.0, 4.0), CURVES, strict=False):
         margins = [
-            100 * plan(1000, epsilon=epsilon, users=int(n), criterion="margin", population=words).margin for n in people
+            100 * plan(sv.shares(1000), epsilon=epsilon, people=int(n), criterion="margin", population=words).margin
+            for n in people
         ]
         ax.loglog(people, margins, label=f"epsilon {epsilon:g}", linewidth=1.8, **style)
     ax.axhline(0.2, color=STYLE["ink"], linewidth=1.2, linestyle=":")

@@ -1,4 +1,4 @@
-"""Brings the tables of docs/cli/ and docs/evidence.md up to date: `python tools/make_cli_reference.py`.
+"""Brings the tables of docs/cli/ and docs/contributors/evidence.md up to date: `python tools/make_cli_reference.py`.
 
 Which commands and options there are, what is required and what the defaults are comes from the grammar. Meanings are
 kept as the pages have them; a new option gets the words of its ``--help``, a new command a section, and a command that
@@ -15,11 +15,10 @@ from evidence.cli import build_parser as evidence_parser
 from sottovoce.cli.parser import COMMANDS, build_parser, commands_of
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "cli"
-EVIDENCE = FOLDER.parent / "evidence.md"
+EVIDENCE = FOLDER.parent / "contributors" / "evidence.md"
 SUBJECTS = {
     "trying": ("demo", "simulate"),
-    "planning": ("plan", "calibrate"),
-    "designs": ("optimize", "strategies", "mechanisms", "amplify"),
+    "planning": ("plan", "calibrate", "optimize", "strategies", "mechanisms", "amplify"),
     "surveys": ("survey",),
     "estimates": ("estimate", "ask", "export", "aggregate"),
     "devices": ("answer", "ledger", "randomize"),
@@ -107,12 +106,12 @@ def index() -> str:
         if subject_of(word) == page
     ]
     text = re.sub(re.escape(LIST) + r"(?:\|.*\n)*", lambda _: LIST + "".join(rows), text)
-    tree = "".join(f"{page}\n" for page in [*subjects(), "json"])
+    tree = "".join(f"{page}\n" for page in subjects())
     return re.sub(re.escape(TREE) + r"(?:[\w/]+\n)*", lambda _: TREE + tree, text)
 
 
 def pages() -> dict[Path, str]:
-    """Every page of the folder but that on JSON, and the page on evidence, as they should be."""
+    """Every page of the folder, and the page on evidence, as they should be."""
     found = {FOLDER / "index.md": index()}
     grammar = commands_of(build_parser(), "sottovoce")
     for subject in subjects():

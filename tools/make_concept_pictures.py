@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import concept_drawings
+import sottovoce as sv
 from sottovoce.figures.style import CURVES, STYLE, finish_axes, new_figure
 from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.mechanisms import create
@@ -57,7 +58,7 @@ def suspicion_picture() -> Any:
 def projection_picture() -> Any:
     """Forty shares from ten thousand reports: raw, projected, and true."""
     values, people = 40, 10_000
-    survey = Survey.distribution(values, epsilon=1.0, mechanism="hadamard")
+    survey = Survey(sv.shares(values), epsilon=1.0, mechanism="hadamard")
     truth = frequencies("zipf", values)
     histogram = histogram_of(truth, people, 1)
     estimate = survey.estimate(survey.simulate_aggregate(histogram=histogram, seed=1))

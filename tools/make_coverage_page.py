@@ -1,4 +1,4 @@
-"""Write docs/coverage.md: how often intervals hold, and how wide they are, from a run of the command.
+"""Write docs/contributors/coverage.md: how often intervals hold, and how wide they are, from a run of the command.
 
 Run `python -m evidence reproduce coverage --out DIR`, copy DIR/coverage.json to docs/coverage.json and DIR/coverage.png
 to docs/images/reproduce/, then run this. A test keeps the page equal to what this writes from the file beside it.
@@ -14,7 +14,7 @@ from evidence.experiments.coverage import MANY
 from evidence.reproduce.coverage import FAMILIES, WIDEST
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
+PAGE, MEASURED = DOCS / "contributors" / "coverage.md", DOCS / "coverage.json"
 
 _HEAD = """\
 # Intervals, measured
@@ -55,7 +55,7 @@ bits are independent, so every count is a sum of two binomial numbers.
 """
 
 _PICTURE = """
-![Fractions missed by intervals, and half-widths, against people, for three epsilons](images/reproduce/coverage.png)
+![Fractions missed by intervals, and half-widths, against people, for three epsilons](../images/reproduce/coverage.png)
 
 One mark per design, epsilon and number of people, over all sizes and populations; marks without a miss are at the
 bottom. Simultaneous intervals are at Bonferroni's level, and cover more than 95 % where answers depend on each other.
@@ -70,10 +70,10 @@ _END = """
 >>> import numpy as np
 >>> import sottovoce as sv
 >>> from evidence.experiments.coverage import measure_coverage
->>> survey = sv.Survey.distribution(1000, epsilon=5.0, mechanism="randomized_response")
+>>> survey = sv.Survey(sv.shares(1000), epsilon=5.0, mechanism="randomized_response")
 >>> everybody_alike = np.full(1000, 1 / 1000)
->>> found = measure_coverage(survey, everybody_alike, users=50, repeats=100, seed=1)
->>> found.simultaneous >= 0.95, found.single >= 0.95, found.evidence < 3
+>>> coverage = measure_coverage(survey, everybody_alike, people=50, repeats=100, seed=1)
+>>> coverage.simultaneous >= 0.95, coverage.single >= 0.95, coverage.evidence < 3
 (True, True, True)
 ```
 """

@@ -21,11 +21,15 @@ from sottovoce.service.http.openapi import openapi_document
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "http"
 
 SUBJECTS = {
-    "devices": ("For devices", "Addresses that need no token: anybody may read and send."),
-    "relays": ("For relays", "Addresses of the [relay](../relay.md)'s side: sealed reports, one or many at once."),
+    "devices": (
+        "For devices and relays",
+        "Addresses that need no token: anybody may read and send. [Relays](../relay.md) send sealed reports.",
+    ),
     "surveys": ("For analysts: asking", "Planning, publishing, asking and ending surveys."),
-    "results": ("For analysts: results", "What the reports say so far, as numbers, tables, curves and files."),
-    "tracking": ("For analysts: tracking surveys", "Periods, curves over them, and changes from one to another."),
+    "results": (
+        "For analysts: results",
+        "What the reports say so far, as numbers, tables, curves and files; also by period, and changes.",
+    ),
     "operators": ("For operators and the dashboard", "Tokens, sessions, the state of the service."),
 }
 """The pages of addresses in their order: the title and what is there."""
@@ -35,7 +39,7 @@ INTRODUCTION = """\
 
 Every address of the [collector](../collector.md). These pages are made from the OpenAPI document at `/openapi.json` by
 `tools/make_http_reference.py`, and a test keeps the two equal. The bytes inside bodies are in the
-[wire format](../wire_format/transport.md).
+[wire format](../contributors/wire_format/transport.md).
 
 Everything is JSON in UTF-8 unless a media type is named. Bodies with a `Content-Encoding` are refused. So are unknown
 fields of a body and, where an address has query parameters, unknown ones.
@@ -73,7 +77,7 @@ lists the others by their position in the body, from 0. If none is, it is 422, w
 """
 
 RELAYED = """\
-Each sealed message of a [batch](relays.md#post-v1obliviousbatch) has its own verdict too, and the status is 200
+Each sealed message of a [batch](devices.md#post-v1obliviousbatch) has its own verdict too, and the status is 200
 whether or not one is accepted: a message is refused for what is said of reports and their bodies above, or for these
 reasons. A status other than 200 refuses the whole batch, and nothing was acknowledged.
 """
@@ -99,9 +103,9 @@ _WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false
 
 
 OBJECTS = """\
-# Objects of several pages
+## Objects of several pages
 
-Objects that only one page's addresses send or take stand on that page.
+Objects that only one page's addresses use are on that page.
 """
 
 
@@ -114,31 +118,27 @@ def pages() -> dict[Path, str]:
         for method, operation in methods.items():
             groups[subject_of(method.upper(), path, "security" in operation)].append((method.upper(), path, operation))
     homes = _homes({subject: [one for *_, one in group] for subject, group in groups.items()}, schemas)
-    made = {"index": _index(groups)}
+    shared = {name: schema for name, schema in schemas.items() if homes[name] == "index"}
+    made = {"index": _index(groups, shared)}
     for subject, group in groups.items():
         title, lead = SUBJECTS[subject]
         own = {name: schema for name, schema in schemas.items() if homes[name] == subject}
         parts = [f"# {title}\n\n{lead}\n", *(_operation(*one) for one in group)]
         made[subject] = "\n".join([*parts, *([f"## Objects\n\n{_objects(own)}"] if own else [])])
-    made["objects"] = "\n".join([OBJECTS, _objects({n: s for n, s in schemas.items() if homes[n] == "objects"}, "## ")])
     made["refusals"] = _errors()
     return {FOLDER / f"{name}.md": _linked(text, name, homes).rstrip() + "\n" for name, text in made.items()}
 
 
 def subject_of(method: str, path: str, with_token: bool) -> str:
     """The page that an address is on."""
-    if path.startswith("/v1/oblivious"):
-        return "relays"
     if not path.startswith("/v1/") or path.startswith(("/v1/session", "/v1/tokens", "/v1/log-level")):
         return "operators"
-    if not with_token:
+    if not with_token or path.startswith("/v1/oblivious"):
         return "devices"
-    if path.endswith(("/periods", "/curve", "/difference")):
-        return "tracking"
     return "results" if method == "GET" or path.endswith("/words") else "surveys"
 
 
-def _index(groups: dict[str, list[tuple[str, str, Any]]]) -> str:
+def _index(groups: dict[str, list[tuple[str, str, Any]]], shared: dict[str, Any]) -> str:
     """The first page: what holds everywhere, and every address with its page."""
     headers = HEADERS.format(rows="\n".join(f"| `{name}` | `{value}` |" for name, value in SECURITY_HEADERS.items()))
     rows = [
@@ -147,9 +147,9 @@ def _index(groups: dict[str, list[tuple[str, str, Any]]]) -> str:
         for method, path, operation in group
     ]
     listed = "\n".join(["## Addresses", "", *_table(("address", "what it does"), rows), ""])
-    others = "Errors have [a page of their own](refusals.md), and so have the [objects](objects.md) of several pages.\n"
-    tree = "\n".join(["```{toctree}", ":hidden:", "", *groups, "objects", "refusals", "```"])
-    return "\n".join([INTRODUCTION, _scopes(), listed, others, headers, tree])
+    others = "Errors have [a page of their own](refusals.md).\n"
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *groups, "refusals", "```"])
+    return "\n".join([INTRODUCTION, _scopes(), listed, others, headers, OBJECTS, _objects(shared), tree])
 
 
 def _anchor(title: str) -> str:
@@ -161,7 +161,7 @@ def _homes(operations: dict[str, list[Any]], schemas: dict[str, Any]) -> dict[st
     """For every object the one page whose addresses use it, or that of shared objects."""
     used = {subject: _reached(told, schemas) for subject, told in operations.items()}
     by_name = {name: [subject for subject, names in used.items() if name in names] for name in schemas}
-    return {name: subjects[0] if len(subjects) == 1 else "objects" for name, subjects in by_name.items()}
+    return {name: subjects[0] if len(subjects) == 1 else "index" for name, subjects in by_name.items()}
 
 
 def _reached(told: Any, schemas: dict[str, Any]) -> set[str]:
@@ -230,10 +230,10 @@ def _answer(answer: dict[str, Any]) -> str:
     return told + (f", with {headers}" if headers else "")
 
 
-def _objects(schemas: dict[str, Any], level: str = "### ") -> str:
+def _objects(schemas: dict[str, Any]) -> str:
     lines = []
     for name, schema in sorted(schemas.items()):
-        lines += [f"{level}{name}", "", schema["description"], ""]
+        lines += [f"### {name}", "", schema["description"], ""]
         needed = set(schema.get("required", ()))
         rows = [
             (f"`{field}`", _type(inner) + ("" if field in needed else _default(inner)), inner.get("description", ""))

@@ -12,7 +12,7 @@ from pathlib import Path
 from sottovoce.mechanisms import FiniteMechanism, serving
 
 ROOT = Path(__file__).resolve().parents[1]
-THEORY = ROOT / "docs" / "theory"
+THEORY = ROOT / "docs" / "contributors" / "theory"
 
 
 def theory_page(name: str) -> str:
@@ -25,7 +25,7 @@ def theory_page(name: str) -> str:
 def advice() -> str:
     """When to use each, with its theory."""
     rows = "".join(
-        f"| [`{name}`](theory/{theory_page(name)}) | {kind.use_when.replace('epsilon', 'ε')} |\n"
+        f"| [`{name}`](contributors/theory/{theory_page(name)}) | {kind.use_when.replace('epsilon', 'ε')} |\n"
         for name, kind in serving(FiniteMechanism).items()
     )
     return f"| mechanism | when |\n|---|---|\n{rows}"

@@ -13,20 +13,46 @@ from pathlib import Path
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.registry import QUESTIONS
 from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Tracking
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "questions.md"
 
+WORDS = "| thing | Python | command | JSON | page |\n|---|---|---|---|---|\n"
 KINDS = "| kind | what is to be known | parameters | strategies | projected on |\n|---|---|---|---|---|\n"
 PARAMETERS = "| parameter | questions | what it is | allowed | default | example |\n|---|---|---|---|---|---|\n"
 
 _ALLOWED = {
     "text": "one line",
+    "missing": "`refuse`, or `as` and a value",
     "fields": "a name and labels, a range, a text or a number for each",
     "labels": "distinct texts",
     "range": "integers, first and last included",
     "attributes": "a name and labels, a range or a text for each",
-    "workload": "a set of queries, [see here](workloads.md)",
+    "workload": "a set of queries, [see here](queries.md#workloads)",
 }
+
+
+def words() -> str:
+    """One row for each thing that a person who asks meets, with its word in every place."""
+    rows = [
+        (one.summary, f"sv.{one.kind}(...)", f"plan {one.kind}", f'"kind": "{one.kind}"', one.called)
+        for one in QUESTIONS.values()
+    ]
+    rows += [
+        (
+            "the same question in every period",
+            "sv.Tracking(question, ...)",
+            "--every week",
+            '"calendar"',
+            Tracking.called,
+        ),
+        (Panel.summary, "sv.Panel(...)", f"plan {Panel.kind}", '"panel"', Panel.called),
+        ("the privacy parameter", "epsilon=", "--epsilon", '"epsilon"', "Epsilon"),
+        ("how many people answer", "people=", "--people", '"people"', "People"),
+        ("the error of one answer", "margin=", "--margin", '"margin"', "Margin"),
+        ("what missing values count as", "missing=", "--missing", '"missing"', "No answer"),
+    ]
+    return WORDS + "".join(_row(thing, *(f"`{word}`" for word in places), page) for thing, *places, page in rows)
 
 
 def kinds() -> str:
@@ -73,7 +99,7 @@ def default(one: Parameter) -> str:
 def page() -> str:
     """The page as it should be."""
     text = PAGE.read_text(encoding="utf-8")
-    for table in (kinds(), parameters()):
+    for table in (words(), kinds(), parameters()):
         head = table[: table.index("\n") + 1]
         before, found, after = text.partition(head)
         if not found:

@@ -1,4 +1,4 @@
-"""Write docs/scale.md: what counting 10^9, 10^10 and 10^12 reports would take, from rates measured by calibration.
+"""Write the last section of docs/engines.md: what counting 10^9, 10^10 and 10^12 reports takes, by measured rates.
 
 Run `sottovoce calibrate --spark --reports 2e7 --out docs/rates.json` on a quiet machine, then this. A test keeps the
 page equal to what this writes from the rates beside it.
@@ -15,21 +15,21 @@ from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.codebook import Codebook
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE, MEASURED = DOCS / "scale.md", DOCS / "rates.json"
+PAGE, MEASURED = DOCS / "engines.md", DOCS / "rates.json"
 
 NUMBERS = (10**9, 10**10, 10**12)
 WORKERS = (10, 100)
 CORES = 16
 
 _HEAD = """\
-# What a billion reports cost
+## What a billion reports cost
 
 Aggregates are integers that merge by addition, so reports can be counted on one machine or on many
-[with Spark](spark.md), with [the same result](engines.md). The time follows from the measured speed of a machine:
+[with Spark](spark.md), with the same result. The time follows from the measured speed of a machine:
 
 ```console
 $ sottovoce calibrate --spark
-$ sottovoce plan shares --values 1e6 --epsilon 1 --users 1e9 --cost --workers 20
+$ sottovoce plan shares --values 1e6 --epsilon 1 --people 1e9 --cost --workers 20
 ```
 
 The figures below are predictions from such a measurement, `docs/rates.json`, on a small machine; 10^12 reports were not
@@ -40,7 +40,7 @@ counted. Measure your own machine.
 """
 
 _ASSUMED = f"""\
-## What is assumed
+### What is assumed
 
 * **Time grows with the reports**, divided by the number of parallel tasks. Below 10^7 reports per task the start-up
   of Spark and small tasks dominate.
@@ -54,7 +54,7 @@ _ASSUMED = f"""\
 * **Merging** adds every task's counts once. Where a survey has more than 2^22 counters and a report moves one of them,
   reports travel to the counters instead, and no machine ever holds all counts.
 * **The estimate** is computed on one machine from the counts; its time does not depend on the number of reports.
-* **Storage** is that of Parquet with zstd, of which most is the reports' ids: 16 random bytes each, which do not
+* **Storage** is that of Parquet with zstd. Most of it is the reports' ids: 16 random bytes each, which do not
   compress. If duplicates cannot occur, or have been removed, ids need not be stored.
 
 Not included: the collector's work to receive the reports ([operations](operations.md)), and copies in a storage
@@ -69,15 +69,16 @@ def kinds() -> list[tuple[str, Mechanism]]:
         ("a distribution over 1,000 values", create("hadamard", 1000, 1.0)),
         ("a distribution over 1,000,000 values", create("hadamard", 10**6, 1.0)),
         ("1,000 queries by the codebook, at most 2^27 counters", usual),
-        ("1,000 queries by the codebook, as many counters as people need", usual.for_users(NUMBERS[-1], 2**40)),
+        ("1,000 queries by the codebook, as many counters as people need", usual.for_people(NUMBERS[-1], 2**40)),
     ]
 
 
 def page(rates: Rates) -> str:
-    """The whole page."""
-    lines = [_HEAD, _rates(rates), "\n"]
+    """The page, with this section as its last one."""
+    before, _, _ = PAGE.read_text(encoding="utf-8").partition(_HEAD.partition("\n")[0])
+    lines = [before, _HEAD, _rates(rates), "\n"]
     for title, mechanism in kinds():
-        lines.append(f"## {title[0].upper()}{title[1:]}\n\nEpsilon 1, {mechanism.report_bytes} bytes per report, ")
+        lines.append(f"### {title[0].upper()}{title[1:]}\n\nEpsilon 1, {mechanism.report_bytes} bytes per report, ")
         lines.append(f"{mechanism.cells:,} counters.\n\n")
         lines.append("| reports | where | stored | counting | estimate | memory | shuffled |\n")
         lines.append("|---:|---|---:|---:|---:|---:|---:|\n")

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+import sottovoce as sv
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -92,22 +94,25 @@ class Filled:
 def fill(service: Service) -> Filled:
     """Publish them, and let people answer."""
     people = np.random.default_rng(SEED)
-    commute = Survey.distribution(COMMUTE, 1.0, title="How do you get to work?")
+    commute = Survey(sv.shares(COMMUTE), epsilon=1.0, title="How do you get to work?")
     publish(service, commute)
     many(service, commute, [COMMUTE[i] for i in people.choice(8, 12_000, p=SHARES)])
-    sleep = Survey.queries(
-        parse_workload("prefix:24"), 1.0, strategy="histogram", title="How many hours did you sleep?"
+    sleep = Survey(
+        sv.queries(parse_workload("prefix:24")),
+        epsilon=1.0,
+        strategy="histogram",
+        title="How many hours did you sleep?",
     )
     publish(service, sleep)
     many(service, sleep, np.clip(np.rint(people.normal(7, 1.4, 12_000)), 0, 23).astype(int).tolist())
     workload = parse_workload("marginals:age=6,children=4,rooms=5:2")
-    tables = Survey.queries(workload, 2.0, strategy="histogram", title="Age, children and rooms")
+    tables = Survey(sv.queries(workload), epsilon=2.0, strategy="histogram", title="Age, children and rooms")
     publish(service, tables)
     ages = people.integers(0, 6, 12_000)
     children = np.clip(people.poisson(0.4 * ages), 0, 3)
     rooms = np.clip(children + people.integers(0, 3, 12_000), 0, 4)
     many(service, tables, [tuple(map(int, row)) for row in zip(ages, children, rooms, strict=True)])
-    unanswered = Survey.distribution(["tea", "coffee", "water", "none of these"], 1.0, title="What do you drink?")
+    unanswered = Survey(sv.shares(["tea", "coffee", "water", "none of these"]), epsilon=1.0, title="What do you drink?")
     publish(service, unanswered, minimum_reports=100)
     many(service, unanswered, ["tea"] * 64)
     return Filled(commute, sleep, tables, talk(service, people), unanswered, *questions(service, people))
@@ -123,10 +128,14 @@ def questions(service: Service, people: np.random.Generator) -> list[Survey]:
         "minutes": NumberGrid(0, 600, "minutes"),
     }
     surveys = [
-        Survey.number(0, 600, 1.0, unit="minutes", title=weekly),
-        Survey.number(0, 600, 2.0, unit="minutes", wants="distribution", points=24, title=f"{weekly} The distribution"),
-        Survey.choices(FEATURES, 1.0, most=5, title="Which of these do you use? Tick up to five"),
-        Survey.records(fields, tables=2, epsilon=2.0, title="You and the app"),
+        Survey(sv.number(0, 600, "minutes"), epsilon=1.0, title=weekly),
+        Survey(
+            sv.number(0, 600, "minutes", wants="distribution", points=24),
+            epsilon=2.0,
+            title=f"{weekly} The distribution",
+        ),
+        Survey(sv.choices(FEATURES, most=5), epsilon=1.0, title="Which of these do you use? Tick up to five"),
+        Survey(sv.records(fields, tables=2), epsilon=2.0, title="You and the app"),
     ]
     for survey in surveys:
         publish(service, survey)
@@ -139,7 +148,7 @@ def questions(service: Service, people: np.random.Generator) -> list[Survey]:
 def talk(service: Service, people: np.random.Generator) -> Any:
     """Two questions answered, a third one open."""
     domain = {"age": range(18, 100), "smokes": ["no", "yes"], "exercise": range(8)}
-    survey = Survey.adaptive(domain, rounds=12, epsilon=1.0, title="Health, one question after another")
+    survey = sv.Panel(domain, rounds=12, epsilon=1.0, title="Health, one question after another")
     said = {"statement": survey.to_json(), "minimum_reports": 500}
     assert service.ask("POST", "/v1/surveys", json=said).status == 201
     for number, (query, n) in enumerate((("age < 30", 3000), ('smokes == "yes"', 3000), ("exercise >= 3", 1200)), 1):
@@ -277,8 +286,8 @@ def report(survey: Survey, scroll_to: str = "") -> Callable[[Visitor], Page]:
 
 def relayed(made: Studio) -> None:
     """A survey whose reports go through a relay: for people, and in the form that makes it."""
-    survey = Survey.distribution(
-        ["tea", "coffee", "water"], 1.0, title="What do you drink?", relay=Relay(RELAY, least=10_000)
+    survey = Survey(
+        sv.shares(["tea", "coffee", "water"]), epsilon=1.0, title="What do you drink?", relay=Relay(RELAY, least=10_000)
     )
     publish(made.service, survey)
 
@@ -348,7 +357,7 @@ def embedded(made: Studio, survey: Survey) -> None:
 
 def words(made: Studio) -> None:
     """Words that nobody listed: written, found, and planned for."""
-    survey = Survey.words(16, epsilon=2.0, users=24_000, title="What ails you? In a word")
+    survey = Survey(sv.words(16), epsilon=2.0, people=24_000, title="What ails you? In a word")
     publish(made.service, survey)
     people = np.random.default_rng(SEED)
     rare = [f"ailment {place}" for place in range(300)]
@@ -372,7 +381,7 @@ def words(made: Studio) -> None:
     made.take("words", DESK, "light", made.at(f"/survey/{survey.id}", "From 24,000 reports."))
     made.take("words", PHONE, "dark", made.at(f"/survey/{survey.id}", "From 24,000 reports.", "Estimate"))
     made.take("words_asked", DESK, "light", looked_up)
-    plan = "/plan?kind=words&alphabet=latin&users=1000000&epsilon=2"
+    plan = "/plan?kind=words&alphabet=latin&people=1000000&epsilon=2"
     made.take("planner_words", DESK, "light", made.at(plan, "Which words are found", "Which words are found"))
     made.take("create_words", DESK, "light", made.at("/new?kind=words", "What do you want to know?"))
 

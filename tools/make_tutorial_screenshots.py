@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/tutorials/browser.md, doing as it says: `python tools/make_tutorial_screenshots.py`."""
+"""Takes the pictures of docs/pages.md, doing as it says: `python tools/make_tutorial_screenshots.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from collector.service import until
 from sottovoce.analyst import connect
 from terminal import terminal
 
-TUTORIAL = ROOT / "docs" / "tutorials" / "browser.md"
+TUTORIAL = ROOT / "docs" / "pages.md"
 FOLDER = ROOT / "docs" / "images" / "tutorials"
 
 

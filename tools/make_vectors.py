@@ -17,6 +17,7 @@ import numpy as np
 
 import sottovoce as sv
 from sottovoce.core.errors import SottovoceError
+from sottovoce.domain import LabelDomain
 from sottovoce.kernels.rotations import signs
 from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.mechanisms.two_level import TwoLevel
@@ -83,12 +84,16 @@ class Recorder:
 
 def mechanism_vectors(name: str) -> list[dict[str, Any]]:
     """Surveys of one mechanism, each with reports drawn from known bytes."""
-    surveys = [sv.Survey.distribution(J, epsilon, name) for J, epsilon in SIZES.get(name, SMALL)]
+    surveys = [sv.Survey(sv.shares(J), epsilon=epsilon, mechanism=name) for J, epsilon in SIZES.get(name, SMALL)]
     people = sv.Domain.product(age=range(18, 24), country=["DE", "FR", "Österreich"])
-    surveys.append(sv.Survey.distribution(people, math.log(3), name, title="Älter als 17? “sotto voce”"))
+    surveys.append(
+        sv.Survey(sv.shares(people), epsilon=math.log(3), mechanism=name, title="Älter als 17? “sotto voce”")
+    )
     if name == "projective_geometry":
         surveys = [over_space(survey, *space) for survey, space in zip(surveys, SPACES, strict=True)]
-        surveys += [over_space(sv.Survey.distribution(J, e, name), *space) for J, e, *space in PRIME_POWERS]
+        surveys += [
+            over_space(sv.Survey(sv.shares(J), epsilon=e, mechanism=name), *space) for J, e, *space in PRIME_POWERS
+        ]
     return [survey_vector(survey) for survey in surveys]
 
 
@@ -182,9 +187,9 @@ def philox_vectors() -> dict[str, Any]:
 def codebook_vectors() -> dict[str, Any]:
     """Surveys answered by the codebook, each with reports drawn from known bytes."""
     surveys = [
-        sv.Survey.mean(3, 1.0, 1.0, mechanism="codebook"),
-        sv.Survey.mean(300, 2.5, 4.0, mechanism="codebook"),
-        sv.Survey.queries(Prefix(range(18, 40)), 0.5, mechanism="codebook", strategy="direct"),
+        sv.Survey(sv.vector(3, 1.0), epsilon=1.0, mechanism="codebook"),
+        sv.Survey(sv.vector(300, 2.5), epsilon=4.0, mechanism="codebook"),
+        sv.Survey(sv.queries(Prefix(range(18, 40))), epsilon=0.5, mechanism="codebook", strategy="direct"),
     ]
     return {
         "about": "Surveys answered by the codebook: what a client derives, and reports drawn from known bytes. "
@@ -257,15 +262,29 @@ def threshold_vectors() -> list[dict[str, Any]]:
 def domain_vectors() -> list[dict[str, Any]]:
     """Values, their numbers and how they read; and what is no value."""
     cases: list[tuple[sv.Domain, list[Any], list[Any]]] = [
-        (sv.Domain.of(["red", "green", "blue"]), ["red", "green", "blue", 0, 2], ["Red", "", 3, -1, 1.5, True, None]),
-        (sv.Domain.of(["ü", "u\u0308", "日本", "", "😀"]), ["ü", "u\u0308", "日本", "", "😀"], ["日", "\u00fc ", 5]),
-        (sv.Domain.of([10, -5, 2**53 - 1]), [10, -5, 2**53 - 1], [0, 1, "10", 10.5, False]),
-        (sv.Domain.of(5), [0, 4], [5, -1, "0", True, None]),
+        (sv.Domain.of(["red", "green", "blue"]), ["red", "green", "blue"], ["Red", "", 0, 2, 3, 1.5, True, None]),
+        (sv.Domain.of([True, False, "unsure"]), ["true", "false", True, False, "unsure"], ["True", 0, 1, None]),
+        (
+            sv.Domain.of(["tea", "coffee"]).with_missing("as prefer not to say"),
+            ["tea", "coffee", "prefer not to say", None],
+            ["", "no", 0, False],
+        ),
+        (
+            sv.Domain.product(age=3, plan=sv.Domain.of(["free", "pro"]).with_missing("as free")),
+            [{"age": 1, "plan": None}, {"age": 1}, {"age": 2, "plan": "pro"}],
+            [{"plan": "pro"}, {"age": None, "plan": "pro"}, {}, {"age": 1, "town": "Oslo"}],
+        ),
+        (LabelDomain(("ü", "u\u0308", "日本", "", "😀")), ["ü", "u\u0308", "日本", "", "😀"], ["日", "\u00fc ", 5]),
+        (sv.Domain.of([10, -5, 2**53 - 1]), [10, -5, 2**53 - 1, 10.0], [0, 1, "10", 10.5, False]),
+        (sv.Domain.of([10, -5]).with_missing("as 0"), [10, -5, 0, None, -0.0], [1, "10", "", False]),
+        (sv.Domain.of(5), [0, 4, 3.0], [5, -1, "0", True, None, 3.5]),
+        (sv.Domain.of(range(1, 6)).with_missing("as 3"), [1, 5, 3, None, 3.0], [0, 6, "", "3", 3.5, False]),
+        (sv.Domain.of(range(-(2**63), 2**62, 2**60)).with_missing(f"as {-(2**63)}"), [None, 0], [-1, -2.5, ""]),
         (sv.Domain.of(range(10, -12, -4)), [10, 6, -10], [11, 8, -14, "6"]),
         (
             sv.Domain.text(3, "bé😀"),
-            ["", "b", "bbb", "é", "😀b", "😀😀😀", 0, 39],
-            ["bbbb", "B", "e\u0301", "bé ", 40, True],
+            ["", "b", "bbb", "é", "😀b", "😀😀😀"],
+            ["bbbb", "B", "e\u0301", "bé ", 0, 39, 40, True],
         ),
         (sv.Domain.text(12, "01"), ["", "0", "10", "111111111111"], ["2", 0, 1, "0000000000000"]),
         (
@@ -275,11 +294,10 @@ def domain_vectors() -> list[dict[str, Any]]:
                 {"age": 18, "country": "DE", "club": 3},
                 {"age": 18, "country": "FR", "club": 7},
                 {"age": 99, "country": "FR", "club": 3},
-                0,
-                327,
             ],
-            [{"age": 18, "country": "DE"}, {"age": 17, "country": "DE", "club": 7}, 328, -1, {}, "age"],
+            [{"age": 18, "country": "DE"}, {"age": 17, "country": "DE", "club": 7}, 0, 327, 328, -1, {}, "age"],
         ),
+        (sv.Domain.product(smokes=["yes", "no"]), [{"smokes": "yes"}, {"smokes": "no"}], [0, 1, "yes", True]),
     ]
     found = []
     for domain, inside, outside in cases:
@@ -309,10 +327,10 @@ def refusal(survey: sv.Survey, report: bytes) -> str:
 
 def bad_report_vectors() -> list[dict[str, Any]]:
     """Bytes that no device following the survey could have sent, one fault each."""
-    index = sv.Survey.distribution(300, 1.0, "randomized_response")
-    bitmap = sv.Survey.distribution(13, 1.0, "unary_optimized")
-    subset = sv.Survey.distribution(17, 0.5, "subset_selection")
-    listed = sv.Survey.distribution(300, 4.0, "subset_selection")
+    index = sv.Survey(sv.shares(300), epsilon=1.0, mechanism="randomized_response")
+    bitmap = sv.Survey(sv.shares(13), epsilon=1.0, mechanism="unary_optimized")
+    subset = sv.Survey(sv.shares(17), epsilon=0.5, mechanism="subset_selection")
+    listed = sv.Survey(sv.shares(300), epsilon=4.0, mechanism="subset_selection")
     size = listed.mechanism.parameters()["subset_size"]
 
     def members(*numbers: int) -> bytes:

@@ -35,11 +35,11 @@ CHOICES = [("find(country, ('FR', 'DE'))", 3), ("prefix(words, 10)", 1024), ("ag
 
 def adaptive_vectors(tape: Tape) -> dict[str, Any]:
     """Panels, and rounds with reports; `tape` makes a recorder of known bytes from a label."""
-    small = sv.Survey.adaptive(PEOPLE, rounds=6, epsilon=1.0, title="Sechs Fragen")
-    wide = sv.Survey.adaptive(2**60, rounds=300, epsilon=0.5, radius=2.5)
-    rounds = [sv.Survey.round(small, j, text) for j, text in enumerate(QUESTIONS, 1)]
-    rounds += [sv.Survey.round(small, j, text, size) for j, (text, size) in enumerate(CHOICES, 1)]
-    rounds.append(sv.Survey.round(wide, 300, f"2.5 if value >= {2**59} else -1.25"))
+    small = sv.Panel(PEOPLE, rounds=6, epsilon=1.0, title="Sechs Fragen")
+    wide = sv.Panel(2**60, rounds=300, epsilon=0.5, radius=2.5)
+    rounds = [sv.adaptive.round_of(small, j, text) for j, text in enumerate(QUESTIONS, 1)]
+    rounds += [sv.adaptive.round_of(small, j, text, size) for j, (text, size) in enumerate(CHOICES, 1)]
+    rounds.append(sv.adaptive.round_of(wide, 300, f"2.5 if value >= {2**59} else -1.25"))
     return {
         "about": "Panels, as `surveys`; and rounds: the number or choice that a record gives, clipped by the device, "
         "the bytes drawn, and the bytes sent. Integers of 2**53 and more stand as decimal text.",

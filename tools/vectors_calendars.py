@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+import sottovoce as sv
 from sottovoce.questions import Shares
 from sottovoce.surveys.calendar import Calendar
-from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.surveys.survey import Tracking
 
 __all__ = ["calendar_vectors"]
 
@@ -115,7 +116,7 @@ def _text(moment: datetime) -> str:
 
 
 def _tracking(calendar: Calendar) -> dict[str, Any]:
-    survey = Survey.tracking(
+    survey = sv.Tracking(
         Shares(["yes", "no"]),
         every=calendar.every,
         starts=calendar.starts,

@@ -41,13 +41,17 @@ EIGHTH = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
 MOST = 10
 """Most reports that a body may hold, where these bodies are judged."""
 
-COLOURS = sv.Survey.distribution(["red", "green", "blue"], 1.0, "randomized_response", title="Farbe, “sotto voce”")
-AGES = sv.Survey.distribution(range(18, 118), 2.0, "unary_optimized", title="Age")
-PEOPLE = sv.Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=4, epsilon=1.0, title="People")
-YOUNG = sv.Survey.round(PEOPLE, 2, "age < 30")
+COLOURS = sv.Survey(
+    sv.shares(["red", "green", "blue"]), epsilon=1.0, mechanism="randomized_response", title="Farbe, “sotto voce”"
+)
+AGES = sv.Survey(sv.shares(range(18, 118)), epsilon=2.0, mechanism="unary_optimized", title="Age")
+PEOPLE = sv.Panel({"age": range(100), "country": ["DE", "FR"]}, rounds=4, epsilon=1.0, title="People")
+YOUNG = sv.adaptive.round_of(PEOPLE, 2, "age < 30")
 RELAY = sv.Relay("https://relay.example.org", 1000)
-HIDDEN = sv.Survey.distribution(["no", "yes"], 1.0, "randomized_response", title="Through a relay", relay=RELAY)
-STRANGERS = sv.Survey.adaptive({"age": range(100)}, rounds=4, epsilon=1.0)
+HIDDEN = sv.Survey(
+    sv.shares(["no", "yes"]), epsilon=1.0, mechanism="randomized_response", title="Through a relay", relay=RELAY
+)
+STRANGERS = sv.Panel({"age": range(100)}, rounds=4, epsilon=1.0)
 
 
 def collector_vectors(tape: Tape) -> dict[str, Any]:
@@ -137,7 +141,9 @@ def _forged(key: bytes) -> Envelope:
     """
     signature = (1).to_bytes(32, "little") + bytes(32)
     for number in count():
-        survey = sv.Survey.distribution(["red", "green"], 1.0, "randomized_response", title=f"Forged {number}")
+        survey = sv.Survey(
+            sv.shares(["red", "green"]), epsilon=1.0, mechanism="randomized_response", title=f"Forged {number}"
+        )
         signed = hashlib.sha512(signature[:32] + key + b"sottovoce survey 1\0" + survey.canonical).digest()
         if int.from_bytes(signed, "little") % GROUP % 8 == 0:
             break
@@ -169,7 +175,7 @@ def _refused_envelope(fault: str, told: Envelope) -> dict[str, Any]:
 
 def _bad_rounds() -> Iterator[tuple[str, int, Envelope]]:
     yield "a round of another number", 3, envelope(YOUNG)
-    yield "a round of another panel", 2, envelope(sv.Survey.round(STRANGERS, 2, "age < 30"))
+    yield "a round of another panel", 2, envelope(sv.adaptive.round_of(STRANGERS, 2, "age < 30"))
     yield "a survey that is no round", 2, envelope(COLOURS)
     yield "the panel itself", 2, envelope(PEOPLE)
     yield "a round signed by another key", 2, envelope(YOUNG, OTHER)

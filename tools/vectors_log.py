@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from sottovoce.core.signing import SigningKey, to_base64url
+from sottovoce.protocol.log import PUBLISHED, LogEntry
 from sottovoce.transparency.evidence import block_of, log_proof
-from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
+from sottovoce.transparency.tree import GrowingTree, leaf_hash
 from sottovoce.transparency.tree_head import TreeHead, sign_checkpoint
 
 __all__ = ["log_vectors"]
@@ -23,7 +24,7 @@ def log_vectors() -> dict[str, Any]:
     surveys = [hashlib.sha256(b"survey %d" % number).hexdigest() for number in range(SIZES[-1])]
     tree = GrowingTree()
     for survey in surveys:
-        tree.append(LogEntry(PUBLISHED, survey).hash)
+        tree.append(leaf_hash(LogEntry(PUBLISHED, survey).leaf))
     heads = [TreeHead(size, tree.root(size)) for size in SIZES]
     last = heads[-1].size
     pairs = [(old, new) for old in SIZES for new in SIZES if old <= new]

@@ -49,7 +49,8 @@ def number_vectors(tape: Tape) -> dict[str, Any]:
     surveys = list(_surveys())
     return {
         "about": "Numbers. `value` is a hexadecimal float; `position` is that of a grid with so many points, `bin` the "
-        "bin of as many that holds it. `input` is what is randomized: a position, or the number of a bin.",
+        "bin of as many that holds it. `input` is what is randomized: a position, or the number of a bin; null is "
+        "a missing value.",
         "grids": [_grid(*ends) for ends in GRIDS],
         "surveys": [_survey(survey, attachment, tape) for survey, attachment in surveys],
         "bad_surveys": [_refused(*case) for case in _bad(*surveys[0])],
@@ -74,16 +75,23 @@ def _surveys() -> Iterator[tuple[sv.Survey, bytes]]:
     matrix, rows = ChannelMatrix(np.array(CYCLE), 7), CYCLE
     mean = Number(NumberGrid(-20, 40, "degrees", 4))
     yield (
-        sv.Survey(mean, MinimaxStrategy.of(mean.workload, 1.0, matrix, np.array(ESTIMATES))),
+        sv.Survey.of_design(mean, MinimaxStrategy.of(mean.workload, 1.0, matrix, np.array(ESTIMATES))),
         pack_channel(rows, 7, ESTIMATES),
     )
     spread = Number(NumberGrid(0, 1.5, "", 4), "spread")
     yield (
-        sv.Survey(spread, OptimizedStrategy.of(spread.workload, 1.0, matrix, np.array(WEIGHTS))),
+        sv.Survey.of_design(spread, OptimizedStrategy.of(spread.workload, 1.0, matrix, np.array(WEIGHTS))),
         pack_channel(rows, 7, WEIGHTS),
     )
     curve = Number(NumberGrid(0, 600, "minutes", 13), "distribution")
-    yield sv.Survey(curve, HaarStrategy(curve.workload, Haar(13, 1.0, 8))), b""
+    yield sv.Survey.of_design(curve, HaarStrategy(curve.workload, Haar(13, 1.0, 8))), b""
+    gaps = Number(NumberGrid(-20, 40, "degrees", 4, missing=12.5))
+    yield (
+        sv.Survey.of_design(gaps, MinimaxStrategy.of(gaps.workload, 1.0, matrix, np.array(ESTIMATES))),
+        pack_channel(rows, 7, ESTIMATES),
+    )
+    gaps = Number(NumberGrid(0, 600, "minutes", 13, missing=0), "distribution")
+    yield sv.Survey.of_design(gaps, HaarStrategy(gaps.workload, Haar(13, 1.0, 8))), b""
 
 
 def _survey(survey: sv.Survey, attachment: bytes, tape: Tape) -> dict[str, Any]:
@@ -91,7 +99,8 @@ def _survey(survey: sv.Survey, attachment: bytes, tape: Tape) -> dict[str, Any]:
     if sv.Survey.from_json(survey.to_json(), attachments).id != survey.id:
         raise ValueError("the attachment stands for another survey")
     grid = survey.question.grid
-    values = [grid.low, grid.low + grid.spacing / 3, grid.middle, grid.high - 0.125, grid.high, 1e9, -1e9]
+    inside = [grid.low, grid.low + grid.spacing / 3, grid.middle, grid.high - 0.125, grid.high, 1e9, -1e9]
+    values, runs = (inside, 3) if grid.missing is None else ([grid.middle, None], 1)
     return {
         "canonical": survey.to_json(),
         "id": survey.id,
@@ -100,16 +109,16 @@ def _survey(survey: sv.Survey, attachment: bytes, tape: Tape) -> dict[str, Any]:
         "digest": survey.design.digest,
         "attachment": attachment.hex(),
         "report_bytes": survey.mechanism.report_bytes,
-        "reports": [_report(survey, float(value), run, tape) for value in values for run in range(3)],
+        "reports": [_report(survey, value, run, tape) for value in values for run in range(runs)],
     }
 
 
-def _report(survey: Any, value: float, run: int, tape: Tape) -> dict[str, Any]:
+def _report(survey: Any, value: float | None, run: int, tape: Tape) -> dict[str, Any]:
     recorder = tape(f"sottovoce {survey.id} {value!r} {run}")
     given = survey.private_input(value)
     payload = survey.mechanism.encode(survey.mechanism.randomize(given, ByteSource(recorder)))
     return {
-        "value": value.hex(),
+        "value": None if value is None else value.hex(),
         "input": given,
         "tape": recorder.read.hex(),
         "report": (survey.tag + payload).hex(),
@@ -147,6 +156,8 @@ def _bad(survey: sv.Survey, attachment: bytes) -> Iterator[tuple[str, str, bytes
     yield asked("an aim of another strategy", wants="spread")
     yield asked("no aim", wants=None)
     yield asked("a field too many", step=1)
+    yield asked("missing above high", missing=41)
+    yield asked("missing as a text", missing="0")
     yield attached("estimates of another number", ESTIMATES[:4])
     yield attached("an estimate that is no number", [float("nan"), *ESTIMATES[1:]])
     yield attached("an estimate too large", [1e10, *ESTIMATES[1:]])

@@ -15,7 +15,6 @@ from sottovoce.oblivious.binary_http import HttpRequest, HttpResponse, encode_re
 from sottovoce.oblivious.hpke import PrivateKey
 from sottovoce.oblivious.key_configuration import (
     KeyConfiguration,
-    SignedKeys,
     encode_configurations,
     read_signed_keys,
     sign_keys,
@@ -29,6 +28,7 @@ from sottovoce.oblivious.messages import (
     open_request,
     seal_request,
 )
+from sottovoce.protocol.reports import SignedKeys
 
 __all__ = ["oblivious_vectors"]
 
@@ -61,7 +61,7 @@ def oblivious_vectors() -> dict[str, Any]:
 
 
 def _requests(ours: KeyConfiguration, two: KeyConfiguration) -> list[tuple[KeyConfiguration, HttpRequest]]:
-    survey = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="sealed")
+    survey = sv.Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="sealed")
     report = survey.tag + bytes(survey.mechanism.codec.width)
     body = encode_batch(survey.id, [(_bytes("report id", 16), report)])
     headers = ((b"content-type", BATCH_MEDIA_TYPE.encode()),)

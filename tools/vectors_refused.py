@@ -49,9 +49,9 @@ def _tuned(text: str, **changes: Any) -> str:
 
 
 def _shares() -> Iterator[Case]:
-    good = sv.Survey.distribution(16, 1.0, "subset_selection").to_json()
-    blocks = sv.Survey.distribution(16, 1.0, "hadamard_blocks").to_json()
-    space = sv.Survey.distribution(16, 1.0, "projective_geometry").to_json()
+    good = sv.Survey(sv.shares(16), epsilon=1.0, mechanism="subset_selection").to_json()
+    blocks = sv.Survey(sv.shares(16), epsilon=1.0, mechanism="hadamard_blocks").to_json()
+    space = sv.Survey(sv.shares(16), epsilon=1.0, mechanism="projective_geometry").to_json()
 
     def over(domain: Any) -> str:
         return _asking(good, domain=domain)
@@ -200,8 +200,11 @@ def _vectors() -> Iterator[Case]:
 
 def _rounds() -> Iterator[Case]:
     """Of panels, and of surveys with a seat in one."""
-    panel = sv.Survey.adaptive(range(10), rounds=4, epsilon=1.0)
-    mean, choice = sv.Survey.round(panel, 2, "value < 5").to_json(), sv.Survey.round(panel, 2, "value", 10).to_json()
+    panel = sv.Panel(range(10), rounds=4, epsilon=1.0)
+    mean, choice = (
+        sv.adaptive.round_of(panel, 2, "value < 5").to_json(),
+        sv.adaptive.round_of(panel, 2, "value", 10).to_json(),
+    )
     stated = json.loads(panel.to_json())
 
     def seated(text: str, **changes: Any) -> str:

@@ -45,15 +45,23 @@ BAD: list[Any] = [
 
 def relay_vectors() -> dict[str, Any]:
     """Surveys and a tracking survey with a relay, and what is refused in its place."""
-    good = sv.Survey.distribution(["yes", "no"], 4.0, "randomized_response", title="Through a relay", relay=RELAYS[0])
-    stated = json.loads(good.to_json())
-    weekly = sv.Survey.tracking(
-        Shares(["yes", "no"]), 1.0, every="week", starts="2027-01-04", periods=4, relay=RELAYS[1], title="Every week"
+    good = sv.Survey(
+        sv.shares(["yes", "no"]), epsilon=4.0, mechanism="randomized_response", title="Through a relay", relay=RELAYS[0]
     )
-    panel = sv.Survey.adaptive(range(10), rounds=4, epsilon=1.0)
-    gaussian = sv.Survey.mean(2, 1.0, 1.0, 1e-6, mechanism="gaussian")
+    stated = json.loads(good.to_json())
+    weekly = sv.Tracking(
+        Shares(["yes", "no"]),
+        epsilon=1.0,
+        every="week",
+        starts="2027-01-04",
+        periods=4,
+        relay=RELAYS[1],
+        title="Every week",
+    )
+    panel = sv.Panel(range(10), rounds=4, epsilon=1.0)
+    gaussian = sv.Survey(sv.vector(2, 1.0), epsilon=1.0, delta=1e-6, mechanism="gaussian")
     relay = RELAYS[0].to_statement()
-    others = [panel, sv.Survey.round(panel, 2, "value < 5"), gaussian]
+    others = [panel, sv.adaptive.round_of(panel, 2, "value < 5"), gaussian]
     bad = [relay | change if _is_change(change) else change for change in BAD]
     return {
         "about": "Surveys whose statement has a `relay`, each with its canonical JSON and id; of the tracking survey "

@@ -37,10 +37,10 @@ def _stated(domain: dict[str, Any], most: int, epsilon: float, **mechanism: Any)
     return {"format": 2, "title": "", "epsilon": epsilon, "delta": 0, "question": question, "design": design}
 
 
-def _cases() -> Iterator[tuple[dict[str, Any], list[list[Any]]]]:
+def _cases() -> Iterator[tuple[dict[str, Any], list[list[Any] | None]]]:
     few, many = {"labels": TRAVEL}, {"start": 10, "step": 1, "size": 1000}
-    short = [[], ["bike"], ["car", "bus"], ["Fähre", "tram", "bike"], [0, 4]]
-    long = [[], [10], [1009, 10], [500, 499, 498, 12, 1008], [10, 11, 12, 13, 14]]
+    short: list[list[Any] | None] = [[], ["bike"], ["car", "bus"], ["Fähre", "tram", "bike"], [TRAVEL[0], TRAVEL[4]]]
+    long: list[list[Any] | None] = [[], [10], [1009, 10], [500, 499, 498, 12, 1008], [10, 11, 12, 13, 14]]
     yield _stated(few, 3, 1.0, name="set_selection", subset_size=2), short
     yield _stated(few, 5, 2.0, name="set_selection", subset_size=1), [*short, TRAVEL]
     yield _stated(many, 5, 4.0, name="set_selection", subset_size=4), long
@@ -50,9 +50,11 @@ def _cases() -> Iterator[tuple[dict[str, Any], list[list[Any]]]]:
     yield _stated(many, 5, 8.0, name="wheel", bins=2**20, seeds=2**32), long
     yield _stated(few, 5, 1.0, name="one_option"), [*short, TRAVEL]
     yield _stated(many, 5, 3.0, name="one_option"), long
+    yield _stated({**few, "missing": "car"}, 3, 1.0, name="set_selection", subset_size=2), [None, ["car"], [None], []]
+    yield _stated({**many, "missing": 12}, 5, 1.0, name="one_option"), [None, [12, 13]]
 
 
-def _survey(text: str, people: list[list[Any]], tape: Tape) -> dict[str, Any]:
+def _survey(text: str, people: list[list[Any] | None], tape: Tape) -> dict[str, Any]:
     survey: Any = sv.Survey.from_json(text)
     m = survey.mechanism
     found = {"canonical": survey.to_json(), "id": survey.id, "report_bytes": m.report_bytes}
@@ -63,7 +65,7 @@ def _survey(text: str, people: list[list[Any]], tape: Tape) -> dict[str, Any]:
     return found | {"reports": [_report(survey, value, tape) for value in people]}
 
 
-def _report(survey: Any, value: list[Any], tape: Tape) -> dict[str, Any]:
+def _report(survey: Any, value: list[Any] | None, tape: Tape) -> dict[str, Any]:
     recorder = tape(f"sottovoce {survey.id} {value}")
     row = survey.private_input(value)
     payload = survey.mechanism.encode(survey.mechanism.randomize(row, ByteSource(recorder)))
@@ -87,6 +89,7 @@ def _bad() -> Iterator[tuple[str, dict[str, Any]]]:
     yield changed("an option twice", single, "question", domain={"labels": ["bus", "bus"]})
     yield changed("records as options", single, "question", domain={"attributes": []})
     yield changed("texts as options", single, "question", domain={"alphabet": "ab", "length": 3})
+    yield changed("missing that is no option", single, "question", domain={"labels": TRAVEL, "missing": "boat"})
     yield changed("another field of the question", single, "question", more=1)
     yield changed("an empty subset", selection, "mechanism", subset_size=0)
     yield changed("a subset of more than all options", selection, "mechanism", subset_size=6)

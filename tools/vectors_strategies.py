@@ -227,7 +227,7 @@ def channel_digest(content: bytes, weights: list[float]) -> str:
 
 
 def _asked_by(design: Strategy) -> sv.Survey:
-    return sv.Survey.queries(design.workload, design.mechanism.epsilon, strategy=design)
+    return sv.Survey(sv.queries(design.workload), epsilon=design.mechanism.epsilon, strategy=design)
 
 
 def _stating(design: Strategy, /, **changes: Any) -> str:

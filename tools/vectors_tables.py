@@ -72,20 +72,28 @@ def _cases() -> Iterator[tuple[dict[str, Any], list[Any]]]:
         [{"age": 18, "plan": "free"}, {"age": 58, "plan": "pro"}, [30, "pro"]],
     )
     yield _stated(_records(1, MINUTES), 0.5, _table([0], 1, RESPONSE)), [[0], [450.25], [-5]]
+    plan = {"name": "plan", "domain": {"labels": ["free", "pro"], "missing": "free"}}
+    age = {"name": "age", "domain": {"start": 18, "step": 1, "size": 41, "missing": 20}}
+    minutes = {"name": "minutes", "number": {"low": 0, "high": 600, "unit": "", "points": 3, "missing": 150.5}}
+    yield (
+        _stated(_records(1, plan, age, minutes), 1.0, *[_table([place], 1, RESPONSE) for place in range(3)]),
+        [{}, {"plan": "pro", "age": 18.0, "minutes": None}, ["free", None, 600]],
+    )
     marginals = {"type": "marginals", "k": 2, "domain": {"attributes": [COUNTRY, PLAN]}}
     yield (
         _stated({"kind": "queries", "workload": marginals}, 1.5, _table([1], 1, RESPONSE), _table([0, 1], 6, subset)),
-        [{"country": "FR", "plan": "pro"}, 0, 5],
+        [{"country": "FR", "plan": "pro"}, ["DE", "free"], {"country": "Österreich", "plan": "pro"}],
     )
 
 
 def _survey(text: str, people: list[Any], tape: Tape) -> dict[str, Any]:
     survey: Any = sv.Survey.from_json(text)
+    runs = 1 if '"missing"' in text else 4
     return {
         "canonical": survey.to_json(),
         "id": survey.id,
         "report_bytes": survey.mechanism.report_bytes,
-        "reports": [_report(survey, value, run, tape) for value in people for run in range(4)],
+        "reports": [_report(survey, value, run, tape) for value in people for run in range(runs)],
     }
 
 
@@ -135,6 +143,10 @@ def _bad() -> Iterator[tuple[str, dict[str, Any]]]:
     yield changed("a number without a range", asked(attributes=[COUNTRY, PLAN, {"name": "minutes", "number": {}}]))
     yield changed("a name that is no identifier", asked(attributes=[COUNTRY, {**PLAN, "name": "a plan"}, MINUTES]))
     yield changed("no attributes", asked(attributes=[]))
+    number = {"name": "minutes", "number": {**MINUTES["number"], "missing": None}}
+    yield changed("missing that is null", asked(attributes=[COUNTRY, PLAN, number]))
+    plan = {"name": "plan", "domain": {**PLAN["domain"], "missing": "x"}}
+    yield changed("missing that is no value", asked(attributes=[COUNTRY, plan, MINUTES]))
     yield changed("a positive delta", lambda stated: stated.update(delta=1e-6))
 
 

@@ -61,7 +61,7 @@ def _asked() -> Iterator[tuple[Workload, list[Any]]]:
 
 def _survey(workload: Workload, values: list[Any], tape: Tape) -> dict[str, Any]:
     mechanism = Codebook(workload.n_queries, workload.radius, 1.0, 0.0, 64, 32, 11, 15, 6)
-    survey = sv.Survey.queries(workload, 1.0, strategy=Direct(workload, mechanism))
+    survey = sv.Survey(sv.queries(workload), epsilon=1.0, strategy=Direct(workload, mechanism))
     return {
         "canonical": survey.to_json(),
         "id": survey.id,

@@ -18,7 +18,7 @@ const options = {
 };
 await build({ ...options, entryPoints: [here("src/index.ts")], outfile: here("dist/sottovoce.min.js") });
 
-/** Errors are the main module's own: whoever catches one asks which class it is. */
+/** Errors are the main module's own: code that catches one tests its class. */
 const sharedErrors = {
   name: "shared errors",
   setup({ onResolve }) {

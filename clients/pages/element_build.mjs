@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Writes the element to a file; `build` is esbuild's, of whichever package calls. */
+/** Writes the element to a file; `build` is esbuild's, of the calling package. */
 export async function buildElement(build, outfile) {
   const common = { bundle: true, minify: true, charset: "utf8", legalComments: "none" };
   /** A style sheet becomes a text that a script can adopt, with all that it imports. */

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sottovoce as sv
+from sottovoce.domain import ValueNumbers
 
 __all__ = ["run"]
 
@@ -28,13 +29,13 @@ def run() -> list[Row]:
     rng = np.random.default_rng(1)
     people = {"age": rng.integers(100, size=PEOPLE), "country": rng.integers(len(COUNTRIES), size=PEOPLE)}
     domain = sv.Domain.product(age=range(100), country=COUNTRIES)
-    panel = sv.Survey.adaptive(domain, rounds=1, epsilon=1.0)
+    panel = sv.Panel(domain, rounds=1, epsilon=1.0)
     numbers = people["age"] * len(COUNTRIES) + people["country"]
     asking, bare, starting = [], [], []
     # Turn by turn, so that both meet the same load of the machine.
     for turn in range(TURNS):
         started = perf_counter()
-        session = sv.Session.simulated(panel, numbers, seed=turn)
+        session = sv.Session.simulated(panel, ValueNumbers(numbers), seed=turn)
         starting.append(perf_counter() - started)
         started = perf_counter()
         session.ask(QUESTION)

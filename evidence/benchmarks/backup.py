@@ -32,8 +32,8 @@ __all__ = ["run"]
 
 Row = dict[str, object]
 
-SURVEY = sv.Survey.distribution(1024, 1.0, title="benchmark")
-COUNTED = sv.Survey.distribution(1024, 1.0, title="counted before")
+SURVEY = sv.Survey(sv.shares(1024), epsilon=1.0, title="benchmark")
+COUNTED = sv.Survey(sv.shares(1024), epsilon=1.0, title="counted before")
 
 _RATE = 200.0
 _BATCH = 100

@@ -29,9 +29,9 @@ MODULES = HERE.parents[1] / "clients" / "pages" / "node_modules"
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 
-DRINKS = sv.Survey.distribution(["tea", "coffee", "water", "none of these"], 1.0, title="What do you drink?")
-HADAMARD = sv.Survey.distribution(1024, 1.0, "hadamard")
-CODEBOOK = sv.Survey.mean(1000, 1.0, 0.5, mechanism="codebook")
+DRINKS = sv.Survey(sv.shares(["tea", "coffee", "water", "none of these"]), epsilon=1.0, title="What do you drink?")
+HADAMARD = sv.Survey(sv.shares(1024), epsilon=1.0, mechanism="hadamard")
+CODEBOOK = sv.Survey(sv.vector(1000, 1.0), epsilon=0.5, mechanism="codebook")
 """With 32 candidates."""
 
 CATEGORIES = ["blink.user_timing", "disabled-by-default-devtools.timeline"]

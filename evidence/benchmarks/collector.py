@@ -27,7 +27,7 @@ __all__ = ["run"]
 Row = dict[str, object]
 
 BATCHES = (1, 100)
-SURVEY = sv.Survey.distribution(1024, 1.0, title="benchmark")
+SURVEY = sv.Survey(sv.shares(1024), epsilon=1.0, title="benchmark")
 
 _NAMES = {1: "requests/s of one report", 100: "requests/s of 100 reports"}
 

@@ -31,7 +31,7 @@ __all__ = ["run"]
 
 Row = dict[str, object]
 
-_LARGE = sv.Survey.distribution(1_000_000, 1.0, title="a million values")
+_LARGE = sv.Survey(sv.shares(1_000_000), epsilon=1.0, title="a million values")
 _ANALYSTS = 5
 _SURVEYS = 10_000
 
@@ -57,7 +57,7 @@ def _publish_many(data: Path) -> None:
     key = SigningKey.load_or_create(data / KEY_FILE)
     store = open_store("", data)
     for number in range(_SURVEYS):
-        survey = sv.Survey.distribution(16, 1.0, title=f"survey {number}")
+        survey = sv.Survey(sv.shares(16), epsilon=1.0, title=f"survey {number}")
         content, signature = survey.canonical, key.sign(survey.canonical)
         store.publish(SurveyRecord(survey.id, content, signature, survey.title, survey.kind, 1.0, 100, 0), {})
     store.close()

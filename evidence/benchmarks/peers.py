@@ -38,7 +38,7 @@ REQUIREMENTS = HERE / "peers-requirements.txt"
 WORKER = HERE / "peers_worker.py"
 
 ACCURACY_DOMAIN_SIZE = 1024
-ACCURACY_USERS = 20_000
+ACCURACY_PEOPLE = 20_000
 ACCURACY_SEED = 20_000
 
 LARGEST_DOMAIN = 2**24
@@ -59,12 +59,12 @@ class Throughput(TypedDict):
     mechanism: str
     domain_size: int
     epsilon: float
-    randomize_users: int
+    randomize_people: int
     randomize_per_second: float
-    aggregate_users: int
+    aggregate_people: int
     aggregate_per_second: float
     estimate_seconds: float
-    users_per_second: float
+    people_per_second: float
 
 
 class Accuracy(TypedDict):
@@ -74,7 +74,7 @@ class Accuracy(TypedDict):
     mechanism: str
     domain_size: int
     epsilon: float
-    n_users: int
+    n_people: int
     post_processing: str
     runs: int
     l2_error_mean: float
@@ -95,7 +95,7 @@ class PeerMeasurements(TypedDict):
 
 
 def accuracy_sample() -> NDArray[np.int64]:
-    """The values of 20,000 users, Zipf(1) over 1024 values, that every accuracy figure is measured on.
+    """The values of 20,000 people, Zipf(1) over 1024 values, that every accuracy figure is measured on.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def accuracy_sample() -> NDArray[np.int64]:
     """
     weights = 1.0 / np.arange(1, ACCURACY_DOMAIN_SIZE + 1)
     rng = np.random.default_rng(ACCURACY_SEED)
-    return rng.choice(ACCURACY_DOMAIN_SIZE, size=ACCURACY_USERS, p=weights / weights.sum())
+    return rng.choice(ACCURACY_DOMAIN_SIZE, size=ACCURACY_PEOPLE, p=weights / weights.sum())
 
 
 def measure(domain_sizes: Sequence[int] = (1024, 1_000_000), epsilon: float = 1.0) -> PeerMeasurements:

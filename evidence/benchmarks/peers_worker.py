@@ -30,7 +30,7 @@ PATIENCE_SECONDS = 10.0
 """Passes stop here for work that cannot be sized, such as decoding a million values."""
 
 COLLECTION = 1_000_000
-"""Users over whom `users_per_second` spreads the cost of the one final estimate."""
+"""Users over whom `people_per_second` spreads the cost of the one final estimate."""
 
 INFORMATION_DOMAIN = 1024
 """Domain size of the mechanisms measured for information only."""
@@ -43,12 +43,12 @@ NOTES = [
     " than it, so a busy machine does not make a peer look slow",
     "cpu_share is CPU time over wall time of the whole run; well below 1 the machine was busy",
     "not timed: imports, building the client and server objects, compilation (one warm-up call)",
-    "each peer is called once per user, as its own examples do; neither offers a call for many users",
+    "each peer is called once per user, as its own examples do; neither offers a call for many people",
     "aggregate rates are timed on the sample's own reports, repeated until they fill a pass",
-    "users_per_second = collection / (collection / randomize_per_second"
+    "people_per_second = collection / (collection / randomize_per_second"
     " + collection / aggregate_per_second + estimate_seconds)",
     "pure-ldp: estimate_seconds is the decoding of all values from the randomize sample's reports,"
-    " no more of them than aggregate_users",
+    " no more of them than aggregate_people",
     "multi-freq-ldpy aggregates and estimates in one call: estimate_seconds is that call on one report,"
     " aggregate_per_second counts what it takes beyond that",
     "an L2 error is the distance to the frequencies of the very sample the peer was given",
@@ -204,12 +204,12 @@ def throughput(peer: Peer) -> dict[str, object]:
     """Rates of the client, the server and the final estimate of one peer."""
     rng = np.random.default_rng(0)
 
-    def values(n_users: int) -> list[int]:
-        drawn: list[int] = rng.integers(peer.domain_size, size=n_users).tolist()
+    def values(n_people: int) -> list[int]:
+        drawn: list[int] = rng.integers(peer.domain_size, size=n_people).tolist()
         return drawn
 
-    def client_pass(n_users: int) -> Callable[[], object]:
-        batch = values(n_users)
+    def client_pass(n_people: int) -> Callable[[], object]:
+        batch = values(n_people)
         return lambda: peer.randomize(batch)
 
     def server_pass(n_reports: int) -> Callable[[], object]:
@@ -224,29 +224,29 @@ def throughput(peer: Peer) -> dict[str, object]:
 
     peer.start()
     peer.randomize(values(1))
-    randomize_users, randomize_rate = sized_rate(client_pass)
-    sample = peer.randomize(values(randomize_users))
+    randomize_people, randomize_rate = sized_rate(client_pass)
+    sample = peer.randomize(values(randomize_people))
     if peer.fused:
         estimate_seconds = fastest(lambda: server_pass(1))
-        aggregate_users, aggregate_rate = sized_rate(server_pass, fixed=estimate_seconds)
+        aggregate_people, aggregate_rate = sized_rate(server_pass, fixed=estimate_seconds)
     else:
-        aggregate_users, aggregate_rate = sized_rate(server_pass)
+        aggregate_people, aggregate_rate = sized_rate(server_pass)
         # A slow server (OLH takes a millisecond a report) gets no more than it can take in a pass.
-        sample = sample[:aggregate_users]
+        sample = sample[:aggregate_people]
         estimate_seconds = fastest(estimate_pass)
     overall = COLLECTION / (COLLECTION / randomize_rate + COLLECTION / aggregate_rate + estimate_seconds)
-    say(f"{peer.package} {peer.mechanism}, {peer.domain_size:,} values: {overall:,.0f} users a second")
+    say(f"{peer.package} {peer.mechanism}, {peer.domain_size:,} values: {overall:,.0f} people a second")
     return {
         "package": peer.package,
         "mechanism": peer.mechanism,
         "domain_size": peer.domain_size,
         "epsilon": peer.epsilon,
-        "randomize_users": randomize_users,
+        "randomize_people": randomize_people,
         "randomize_per_second": randomize_rate,
-        "aggregate_users": aggregate_users,
+        "aggregate_people": aggregate_people,
         "aggregate_per_second": aggregate_rate,
         "estimate_seconds": estimate_seconds,
-        "users_per_second": overall,
+        "people_per_second": overall,
     }
 
 
@@ -263,14 +263,14 @@ def accuracy(peer: Peer, values: list[int]) -> list[dict[str, object]]:
             estimates = {"clipped and rescaled": peer.estimate()}
         for name, estimated in estimates.items():
             errors.setdefault(name, []).append(float(np.linalg.norm(estimated - truth)))
-    say(f"{peer.package} {peer.mechanism}: L2 error on {len(values):,} users measured")
+    say(f"{peer.package} {peer.mechanism}: L2 error on {len(values):,} people measured")
     return [
         {
             "package": peer.package,
             "mechanism": peer.mechanism,
             "domain_size": peer.domain_size,
             "epsilon": peer.epsilon,
-            "n_users": len(values),
+            "n_people": len(values),
             "post_processing": name,
             "runs": ACCURACY_RUNS,
             "l2_error_mean": statistics.mean(found),

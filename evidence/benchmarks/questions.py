@@ -139,7 +139,7 @@ def _form_errors(python: Path, records: CensusRecords) -> dict[float, dict[str, 
 
 def _people() -> list[Row]:
     """A million people: ten attributes of ten values with all pairs, and twenty of four with 10^12 records."""
-    survey = sv.Survey.records({f"a{place}": 10 for place in range(10)}, tables=2, epsilon=2.0, users=10**6)
+    survey = sv.Survey(sv.records({f"a{place}": 10 for place in range(10)}, tables=2), epsilon=2.0, people=10**6)
     rng = np.random.default_rng(1)
     columns = {f"a{place}": rng.integers(10, size=10**6) for place in range(10)}
     survey.simulate_aggregate({name: column[:100] for name, column in columns.items()}, seed=1)

@@ -48,9 +48,9 @@ ID_BYTES = 16
 
 def run(messages: int = MESSAGES, seconds: float = SECONDS) -> list[Row]:
     """Both ratios, and how long an answer takes to be counted."""
-    survey = sv.Survey.distribution(1024, 1.0, title="benchmark", relay=Relay("http://127.0.0.1:1", messages))
+    survey = sv.Survey(sv.shares(1024), epsilon=1.0, title="benchmark", relay=Relay("http://127.0.0.1:1", messages))
     # The same without a relay: the other takes nothing that is sent directly.
-    plain = replace(survey, relay=None)
+    plain = Survey.of_design(survey.question, survey.design, survey.title)
     with tempfile.TemporaryDirectory() as name, collector(plain, Path(name) / "data") as direct:
         direct.publish(survey)
         key = _sealing_key(direct)
@@ -77,7 +77,7 @@ def _intake(folder: Path, survey: Survey, direct: Target, key: KeyConfiguration,
         )
         for _ in range(TURNS):
             single.append(drive(direct, 1, seconds=seconds).rate)
-            all_counted(direct, replace(survey, relay=None))
+            all_counted(direct, Survey.of_design(survey.question, survey.design, survey.title))
             taken.append(drive(relayed, 1, seconds=seconds).rate)
     say(f"single reports: collector {max(single):,.0f} requests/s, relay {max(taken):,.0f}")
     return [{"name": "messages/s taken by a relay", "against": "collector", "ratio": max(taken) / max(single)}]
@@ -88,7 +88,7 @@ def _forwarding(folder: Path, survey: Survey, direct: Target, key: KeyConfigurat
     batches = []
     for _ in range(TURNS):
         batches.append(100 * drive(direct, 100, seconds=SECONDS).rate)
-        all_counted(direct, replace(survey, relay=None))
+        all_counted(direct, Survey.of_design(survey.question, survey.design, survey.title))
     before = _counted(direct, survey)
     _fill(folder / "forward", survey, key, messages)
     with _relay(folder / "forward", direct):

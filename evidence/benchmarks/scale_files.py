@@ -54,7 +54,7 @@ def run() -> list[Row]:
 
 def measured(python: Path, outputs: int, reports: int, layout: str) -> list[Row]:
     """Ours against DuckDB's questions."""
-    survey = sv.Survey.distribution(outputs - 1, 1.0, "hadamard")
+    survey = sv.Survey(sv.shares(outputs - 1), epsilon=1.0, mechanism="hadamard")
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for number in range(FILES):

@@ -100,7 +100,7 @@ def _folding() -> Row:
 
 def _decoding() -> list[Row]:
     """From a million encoded reports over a million values to a distribution: counted, transformed, projected."""
-    survey = sv.Survey.distribution(10**6, 1.0, "hadamard")
+    survey = sv.Survey(sv.shares(10**6), epsilon=1.0, mechanism="hadamard")
     mechanism: Any = survey.mechanism
     rows = mechanism.codec.encode_many(mechanism.randomize_many(np.arange(10**6), np.random.default_rng(2)))
     rows = np.ascontiguousarray(rows)
@@ -154,7 +154,7 @@ def _plain_decoding(rows: NDArray[np.uint8]) -> float | None:
 
 def _distribution() -> Row:
     """A billion people, a million values: drawn, randomized, counted, estimated, projected."""
-    survey = sv.Survey.distribution(10**6, 1.0, "hadamard")
+    survey = sv.Survey(sv.shares(10**6), epsilon=1.0, mechanism="hadamard")
 
     def simulate(each: int) -> None:
         survey.estimate(survey.simulate_aggregate(histogram=np.full(10**6, each), seed=1))
@@ -164,7 +164,9 @@ def _distribution() -> Row:
 
 def _queries() -> Row:
     """Ten million people, a thousand queries by the codebook; memory is that of the counts."""
-    survey = sv.Survey.queries(sv.workloads.Prefix(1000), 1.0, mechanism="codebook", strategy="direct", users=10**7)
+    survey = sv.Survey(
+        sv.queries(sv.workloads.Prefix(1000)), epsilon=1.0, mechanism="codebook", strategy="direct", people=10**7
+    )
 
     def simulate(each: int) -> None:
         survey.estimate(survey.simulate_aggregate(histogram=np.full(1000, each), seed=1))

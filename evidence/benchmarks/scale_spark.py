@@ -32,7 +32,7 @@ __all__ = ["run", "write_files"]
 Row = dict[str, object]
 
 OUTPUTS = (2**11, 2**20)
-SURVEY = sv.Survey.distribution(OUTPUTS[0] - 1, 1.0, "hadamard")
+SURVEY = sv.Survey(sv.shares(OUTPUTS[0] - 1), epsilon=1.0, mechanism="hadamard")
 REPORTS = 100_000_000
 QUICK = 10_000_000
 _FILES = 16
@@ -50,7 +50,7 @@ def run(reports: int = REPORTS) -> list[Row]:
         with session(f"local[{cores()}]", answer_seconds=_ANSWER_SECONDS) as spark:
             for outputs in OUTPUTS:
                 with tempfile.TemporaryDirectory() as folder:
-                    survey = sv.Survey.distribution(outputs - 1, 1.0, "hadamard")
+                    survey = sv.Survey(sv.shares(outputs - 1), epsilon=1.0, mechanism="hadamard")
                     rows += _measured(spark, survey, Path(folder), reports)
     except (ServiceError, MissingExtraError) as error:
         rows.append({"name": "Spark", "note": f"not measured: {error}"})

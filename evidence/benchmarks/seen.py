@@ -27,7 +27,7 @@ __all__ = ["run"]
 
 Row = dict[str, object]
 
-SURVEY = sv.Survey.distribution(1024, 1.0, title="benchmark")
+SURVEY = sv.Survey(sv.shares(1024), epsilon=1.0, title="benchmark")
 REPORTS = 100_000_000
 AT_ONCE = 1 << 17
 GIB = 2**30

@@ -1,6 +1,6 @@
 """Simulated people a second beside the peers', and what bounded memory and start-up cost.
 
-A peer's figure is users a second of processor time on one core, from randomizing, counting and
+A peer's figure is people a second of processor time on one core, from randomizing, counting and
 estimating a million people; ours is the same work end to end on all cores, and on one core beside it.
 """
 
@@ -29,18 +29,18 @@ def run() -> list[Row]:
     return [*_against_peers(), *_memory_rows(), *_import_rows()]
 
 
-def _ours(mechanism: str, domain_size: int, users: int = 20_000_000) -> tuple[float, float]:
+def _ours(mechanism: str, domain_size: int, people: int = 20_000_000) -> tuple[float, float]:
     """People a second through randomize, count, estimate and project: by the clock, and per core's time."""
-    survey = sv.Survey.distribution(domain_size, 1.0, mechanism)
-    people = np.random.default_rng(1).multinomial(users, np.full(domain_size, 1 / domain_size))
-    survey.estimate(survey.simulate_aggregate(histogram=people // 100 + 1, seed=1))
+    survey = sv.Survey(sv.shares(domain_size), epsilon=1.0, mechanism=mechanism)
+    crowd = np.random.default_rng(1).multinomial(people, np.full(domain_size, 1 / domain_size))
+    survey.estimate(survey.simulate_aggregate(histogram=crowd // 100 + 1, seed=1))
     clock, cpu = [], []
     for seed in range(3):
         started, spent = perf_counter(), process_time()
-        survey.estimate(survey.simulate_aggregate(histogram=people, seed=seed))
+        survey.estimate(survey.simulate_aggregate(histogram=crowd, seed=seed))
         clock.append(perf_counter() - started)
         cpu.append(process_time() - spent)
-    return users / min(clock), users / min(cpu)
+    return people / min(clock), people / min(cpu)
 
 
 def _against_peers() -> list[Row]:
@@ -57,7 +57,7 @@ def _against_peers() -> list[Row]:
         clock, cpu = _ours(ours, theirs["domain_size"])
         name = f"{ours} people/s, J = {theirs['domain_size']:,}"
         against = f"{theirs['package']} {theirs['mechanism']}"
-        rate = theirs["users_per_second"]
+        rate = theirs["people_per_second"]
         rows.append(_row(name, clock / rate, target, against, ours=clock, theirs=rate))
         rows.append(_row(f"{name}, one core", cpu / rate, None, against, ours=cpu, theirs=rate))
     return rows + _accuracy_rows(peers["accuracy"])
@@ -67,7 +67,7 @@ def _accuracy_rows(peers: Sequence[Mapping[str, object]]) -> list[Row]:
     """L2 error on the peers' own sample, ours over theirs: below one is better."""
     sample = accuracy_sample()
     truth = np.bincount(sample, minlength=1024) / len(sample)
-    survey = sv.Survey.distribution(1024, 1.0)
+    survey = sv.Survey(sv.shares(1024), epsilon=1.0)
     runs = [survey.estimate(survey.simulate(sample, seed=seed)) for seed in range(10)]
     error = float(np.mean([np.linalg.norm(e.values - truth) for e in runs]))
     return [
@@ -84,9 +84,9 @@ def _accuracy_rows(peers: Sequence[Mapping[str, object]]) -> list[Row]:
 
 _PEAK = """
 import resource, sys, numpy as np, sottovoce as sv
-users, size = int(sys.argv[1]), int(sys.argv[2])
-survey = sv.Survey.distribution(size, 1.0, "hadamard")
-people = np.random.default_rng(1).multinomial(users, np.full(size, 1 / size))
+people, size = int(sys.argv[1]), int(sys.argv[2])
+survey = sv.Survey(sv.shares(size), epsilon=1.0, mechanism="hadamard")
+people = np.random.default_rng(1).multinomial(people, np.full(size, 1 / size))
 survey.estimate(survey.simulate_aggregate(histogram=people, seed=1))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
@@ -96,13 +96,13 @@ def _memory_rows() -> list[Row]:
     """Peak memory of a process of its own, Hadamard Response, as a part of one GiB."""
     unit = 1024 if sys.platform == "darwin" else 1
     rows = []
-    for users, size in ((10**9, 1024), (10**7, 10**6)):
+    for people, size in ((10**9, 1024), (10**7, 10**6)):
         started = perf_counter()
         done = subprocess.run(
-            [sys.executable, "-c", _PEAK, str(users), str(size)], capture_output=True, text=True, check=True
+            [sys.executable, "-c", _PEAK, str(people), str(size)], capture_output=True, text=True, check=True
         )
         peak = int(done.stdout) / unit / 2**20
-        row = _row(f"peak memory, {users:.0e} people, J = {size:,}", peak, None, "1 GiB")
+        row = _row(f"peak memory, {people:.0e} people, J = {size:,}", peak, None, "1 GiB")
         rows.append({**row, "target": "<= 1", "met": peak <= 1, "seconds": perf_counter() - started})
     return rows
 

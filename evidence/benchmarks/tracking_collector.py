@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import urllib3
 
+import sottovoce as sv
 from evidence.benchmarks.tracking_fleet import Desk, Fleet
 from evidence.benchmarks.tracking_service import MovedClock
 from sottovoce.device import CollectorClient, Http
@@ -182,7 +183,7 @@ def simulate(
     today = datetime(2031, 1, 6, tzinfo=UTC)
     clock_file = folder / "clock"
     clock = MovedClock(clock_file, today.timestamp())
-    tracking = Survey.tracking(
+    tracking = sv.Tracking(
         Shares(Domain.of(2)),
         periods=periods,
         renews=window or None,

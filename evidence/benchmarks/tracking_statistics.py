@@ -32,14 +32,14 @@ TARGET = 61.0
 
 def run() -> list[Row]:
     """Every figure, one row each."""
-    tracking = sv.Survey.tracking(
+    tracking = sv.Tracking(
         sv.questions.Shares(Domain.of(["yes", "no"])),
         periods=PERIODS,
         every="week",
         starts="2027-01-04",
         epsilon=EPSILON,
     )
-    margin = sv.plan(["yes", "no"], periods=PERIODS, epsilon=EPSILON, users=PEOPLE).margin
+    margin = sv.plan(["yes", "no"], periods=PERIODS, epsilon=EPSILON, people=PEOPLE).margin
     still = [_curve(tracking, np.full(PERIODS, 0.5), seed) for seed in range(REPEATS)]
     wave: NDArray[np.float64] = 0.5 + 0.2 * np.sin(2 * np.pi * np.arange(PERIODS) / PERIODS)
     moving = [_curve(tracking, wave, 1000 + seed) for seed in range(REPEATS)]
@@ -69,7 +69,7 @@ def _variance(tracking: Tracking) -> list[Row]:
     squares = np.concatenate([_squared_errors(tracking, seed) for seed in range(VARIANCE_REPEATS)])
     found, error = PEOPLE * float(squares.mean()), PEOPLE * float(squares.std()) / math.sqrt(len(squares))
     exact = PERIODS * float(tracking.once.design.variance(None, [0.5, 0.5], 1).value[0])
-    often = float(sv.Survey.ask(tracking.question, EPSILON / PERIODS).design.variance(None, [0.5, 0.5], 1).value[0])
+    often = float(sv.Survey(tracking.question, epsilon=EPSILON / PERIODS).design.variance(None, [0.5, 0.5], 1).value[0])
     measured = {"measured": found, "standard_error": error}
     return [
         _row(f"{name}, exact", exact, "1", TARGET),

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import numpy as np
 
-from evidence.benchmarks.heavy_hitters import RANKS, USERS, _zipf
+from evidence.benchmarks.heavy_hitters import PEOPLE, RANKS, _zipf
 from evidence.experiments.one_round import one_round_table
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
 from sottovoce.estimates.words.estimate import WordEstimate
@@ -32,7 +32,7 @@ Row = dict[str, object]
 def run() -> list[Row]:
     """Every comparison, one row each."""
     shares = _zipf()
-    planned = plan(Words.of(below=BELOW), epsilon=EPSILON, users=USERS)
+    planned = plan(Words.of(below=BELOW), epsilon=EPSILON, people=PEOPLE)
     recall = planned.recall
     assert recall is not None
     survey = planned.survey()
@@ -42,19 +42,19 @@ def run() -> list[Row]:
     for seed in range(RUNS):
         rng = np.random.default_rng(seed)
         names = rng.integers(BELOW, size=RANKS)
-        held, people = np.unique(rng.choice(RANKS, size=USERS, p=shares), return_inverse=True)
+        held, people = np.unique(rng.choice(RANKS, size=PEOPLE, p=shares), return_inverse=True)
         reports = mechanism.randomize_many(code.rows(names[held].tolist())[people], rng)
         counts = mechanism.empty()
         mechanism.count_into(counts, reports)
         started = perf_counter()
-        estimate = WordEstimate.from_counts(survey, counts, USERS)
+        estimate = WordEstimate.from_counts(survey, counts, PEOPLE)
         seconds.append(perf_counter() - started)
         certain = {one.value for one in estimate.found if one.certain}
         found[seed] = [int(name) in certain for name in names[: NEAR_LIMIT.stop]]
         false += len(certain - set(names.tolist()))
     predicted = np.array([recall.probability(share) for share in shares[: NEAR_LIMIT.stop]])
     adaptive = HeavyHitters("value")
-    several = adaptive.predicted_recall(shares[:10_000], BELOW, EPSILON, USERS)
+    several = adaptive.predicted_recall(shares[:10_000], BELOW, epsilon=EPSILON, people=PEOPLE)
     mean, near = float(found[:, :10].mean()), list(NEAR_LIMIT)
     common: Row = {
         "name": "ten most common of 2^60 values in one round, a million people, epsilon 2",
@@ -65,7 +65,7 @@ def run() -> list[Row]:
         "seconds": seconds,
     }
     goal: Row = {"target": f"recall >= {RECALL_TARGET:g}", "met": mean >= RECALL_TARGET}
-    rounds = adaptive.plan(BELOW, EPSILON, USERS).rounds
+    rounds = adaptive.plan(BELOW, epsilon=EPSILON, people=PEOPLE).rounds
     return [
         {**common, **goal, "ratio": mean / float(predicted[:10].mean()), "against": "the plan's recall"},
         {**common, "ratio": mean / several, "against": f"the predicted recall of {rounds} adaptive rounds"},
@@ -79,7 +79,7 @@ def run() -> list[Row]:
         },
         *(
             {
-                "name": f"share found with 90 %, {line.users:,} people, epsilon {line.epsilon:g}: one round",
+                "name": f"share found with 90 %, {line.people:,} people, epsilon {line.epsilon:g}: one round",
                 "ratio": line.ratio,
                 "against": f"{line.rounds} adaptive rounds",
                 "one round": line.one_round,

@@ -21,7 +21,7 @@ from sottovoce.lab.populations.real_data import real_data
 
 __all__ = ["Row", "f1", "people_and_top", "run"]
 
-USERS = 10**6
+PEOPLE = 10**6
 EPSILONS = (1.0, 2.0, 4.0)
 TOP = 50
 KEPT = 200
@@ -45,12 +45,12 @@ class PeerList(TypedDict):
     searching_seconds: float
 
 
-def people_and_top(users: int = USERS, top: int = TOP) -> tuple[NDArray[np.str_], list[str]]:
+def people_and_top(people: int = PEOPLE, top: int = TOP) -> tuple[NDArray[np.str_], list[str]]:
     """The word of every person, of letters only, and the words that most of them have."""
     data = real_data("words", VOCABULARY)
     spelt = np.array([word.isascii() and word.isalpha() for word in data.labels])
     words, shares = np.array(data.labels)[spelt], data.shares[spelt]
-    held = np.random.default_rng(SEED).choice(len(words), size=users, p=shares / shares.sum())
+    held = np.random.default_rng(SEED).choice(len(words), size=people, p=shares / shares.sum())
     order = np.argsort(-np.bincount(held, minlength=len(words)), kind="stable")[:top]
     return words[held], words[order].tolist()
 
@@ -66,20 +66,20 @@ def f1(listed: list[str], true: list[str]) -> float:
     return 2 * len(set(listed) & set(true)) / (len(listed) + len(true))
 
 
-def run(users: int = USERS, epsilons: tuple[float, ...] = EPSILONS) -> list[Row]:
+def run(people: int = PEOPLE, epsilons: tuple[float, ...] = EPSILONS) -> list[Row]:
     """A row for every epsilon and protocol: F1 over the protocol's."""
-    people, true = people_and_top(users)
-    ours = {epsilon: _ours(people, true, epsilon) for epsilon in epsilons}
+    crowd, true = people_and_top(people)
+    ours = {epsilon: _ours(crowd, true, epsilon) for epsilon in epsilons}
     try:
-        peers = _peers(people, epsilons)
+        peers = _peers(crowd, epsilons)
     except PeersUnavailable as unavailable:
         return [{"name": "words beside pure-ldp", "note": str(unavailable)}]
-    return [_compared(ours[peer["epsilon"]], peer, true, users) for peer in peers]
+    return [_compared(ours[peer["epsilon"]], peer, true, people) for peer in peers]
 
 
 def _ours(people: NDArray[np.str_], true: list[str], epsilon: float) -> Row:
     started = process_time()
-    survey = sv.Survey.words(16, "latin", epsilon=epsilon, users=len(people))
+    survey = sv.Survey(sv.words(16, "latin"), epsilon=epsilon, people=len(people))
     estimate = survey.estimate(survey.simulate(people.tolist(), seed=SEED))
     seconds = process_time() - started
     listed = estimate.labels()
@@ -106,10 +106,10 @@ def _peers(people: NDArray[np.str_], epsilons: tuple[float, ...]) -> list[PeerLi
     return found
 
 
-def _compared(ours: Row, peer: PeerList, true: list[str], users: int) -> Row:
+def _compared(ours: Row, peer: PeerList, true: list[str], people: int) -> Row:
     score, theirs = float(str(ours["f1"])), f1(peer["words"], true)
     return {
-        "name": f"F1 of the {TOP} most common words, {users:,} people, epsilon {peer['epsilon']:g}",
+        "name": f"F1 of the {TOP} most common words, {people:,} people, epsilon {peer['epsilon']:g}",
         "against": f"pure-ldp, {peer['protocol']}",
         # A list without any of the words is taken for one with a single one.
         "ratio": score / max(theirs, 1 / TOP),

@@ -39,7 +39,7 @@ LEVEL = 0.95
 
 def run() -> list[Row]:
     """Every figure, one row each."""
-    survey = sv.Survey.words(LONGEST, LETTERS, epsilon=EPSILON, users=PEOPLE)
+    survey = sv.Survey(sv.words(LONGEST, LETTERS), epsilon=EPSILON, people=PEOPLE)
     return [*_false(survey, common=False), *_false(survey, common=True), *_attacks(survey), *_coverage()]
 
 
@@ -97,7 +97,7 @@ def _false(survey: Any, common: bool) -> list[Row]:
 def _coverage() -> list[Row]:
     """Words of a language, whose shares fall as Zipf's law says."""
     words = real_data("words", VOCABULARY)
-    survey: Any = sv.Survey.words(6, "latin", epsilon=ZIPF_EPSILON, users=ZIPF_PEOPLE)
+    survey: Any = sv.Survey(sv.words(6, "latin"), epsilon=ZIPF_EPSILON, people=ZIPF_PEOPLE)
     codes = survey.question.code.rows(words.labels)
     kept = codes.any(axis=1)
     codes, shares = codes[kept], words.shares[kept] / words.shares[kept].sum()

@@ -48,7 +48,7 @@ examples:
   python -m evidence reproduce distribution adaptive --out table1 --seed 11
   python -m evidence reproduce findings --json
   python -m evidence reproduce coverage --out coverage
-  python -m evidence reproduce --quick                        a few seconds, to test the setup
+  python -m evidence reproduce --quick                        under a minute, to test the setup
 """
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+import sottovoce as sv
 from evidence.compare.designs import OURS, PUBLISHED, ComparedDesign, Floats, measure_survey, with_ratios
 from evidence.published.sets import padding_and_sampling_variance, privset_variance, wheel_variance
 from sottovoce.mechanisms import serving
@@ -66,13 +67,13 @@ def _ours(
     section: str, options: int, most: int, epsilon: float, people: int, repeats: int, seed: int
 ) -> list[ComparedDesign]:
     """Every set mechanism, and what was possible without one: the mean of 0/1 vectors by `codebook`."""
-    chosen = Survey.choices(options, most=most, epsilon=epsilon, users=people).mechanism.name
+    chosen = Survey(sv.choices(options, most=most), epsilon=epsilon, people=people).mechanism.name
     sets = _sets(min(options, max(_POPULAR, most)), most, people, seed)
     truth = np.bincount(np.concatenate(sets), minlength=options) / people
     rare = np.flatnonzero(truth == 0)
     rows = []
     for mechanism in serving(SetMechanism):
-        survey = Survey.choices(options, most=most, epsilon=epsilon, mechanism=mechanism, users=people)
+        survey = Survey(sv.choices(options, most=most), epsilon=epsilon, mechanism=mechanism, people=people)
         stated = survey.design.variance(population=Population.answering(truth), n_reports=people)
         variance = float(np.mean(stated.value[rare]))
         row = ComparedDesign(

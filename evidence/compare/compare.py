@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+import sottovoce as sv
 from evidence.compare.peers import ON_THE_SIMPLEX, Peer
 from sottovoce.core.errors import CapacityError, SimulationError, SurveyError
 from sottovoce.figures.style import STYLE, finish_axes, new_figure, require_matplotlib
@@ -89,7 +90,7 @@ def sampled(values: Integers, people: int | None, seed: int) -> Integers:
     if people is None or people >= len(values):
         return values
     if people < 1:
-        raise SimulationError(f"sample is {people}: it must be 1 or more; leave it out to take everybody")
+        raise SimulationError(f"sample is {people}: it must be 1 or more; leave it out to take everybody").at("sample")
     return np.random.default_rng(seed).choice(values, size=people, replace=False)
 
 
@@ -125,7 +126,7 @@ def compare(
     found = []
     for epsilon in dict.fromkeys(epsilons):
         for mechanism in candidates(FiniteMechanism, size, epsilon):
-            survey = Survey.distribution(size, epsilon, mechanism.name)
+            survey = Survey(sv.shares(size), epsilon=epsilon, mechanism=mechanism.name)
             found.append(_ours(survey, counts, truth, repeats, seed))
             advance(1)
         for peer in peers:
@@ -168,7 +169,7 @@ def compare_strategies(
         for name in Queries.strategies:
             about = Compared("sottovoce", name, epsilon, len(values), workload.n_values, repeats)
             try:
-                survey = Survey.queries(workload, epsilon, strategy=name, users=len(values))
+                survey = Survey(sv.queries(workload), epsilon=epsilon, strategy=name, people=len(values))
             except (SurveyError, CapacityError):
                 found.append(replace(about, problem="not for these queries"))
             else:

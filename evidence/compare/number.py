@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+import sottovoce as sv
 from evidence.compare.designs import (
     OURS,
     PUBLISHED,
@@ -71,7 +72,7 @@ def _row(package: str, name: str, epsilon: float, **figures: float | int | bool 
 
 
 def _ours(epsilon: float, people: int, repeats: int, seed: int) -> ComparedDesign:
-    survey = Survey.number(low=-1.0, high=1.0, epsilon=epsilon)
+    survey = Survey(sv.number(-1.0, 1.0), epsilon=epsilon)
     design, question = survey.design, survey.question
     if not isinstance(design, MinimaxStrategy) or not isinstance(question, Number):
         raise SimulationError(f"the mean of a number is compared by minimax, and the survey has {design.name}")

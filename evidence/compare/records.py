@@ -12,11 +12,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+import sottovoce as sv
 from evidence.compare.designs import OURS, ComparedDesign, Floats, Measurement, measure_survey, with_ratios
 from evidence.compare.form_peers import FormPeer
 from evidence.experiments.census import CensusRecords
 from evidence.published.fake_data import audited_epsilon, claimed_epsilon
 from sottovoce.core.errors import SottovoceError
+from sottovoce.domain import ValueNumbers
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Marginals
 
@@ -84,7 +86,7 @@ def _ours(
         # Tables of fewer attributes come first, and are not compared here.
         return float(np.linalg.norm(answers[-len(truth) :] - truth))
 
-    survey = Survey.records(records.attributes, tables=order, epsilon=epsilon, users=people)
+    survey = Survey(sv.records(records.attributes, tables=order), epsilon=epsilon, people=people)
     rows = [
         measure_survey(survey, records.columns(), error, repeats, seed).of(
             ComparedDesign(
@@ -99,8 +101,10 @@ def _ours(
     for strategy in _FORMS:
         row = ComparedDesign("records", section, _ERROR, OURS, strategy, epsilon)
         try:
-            asked = Survey.queries(Marginals(records.attributes, order), epsilon, strategy=strategy, users=people)
-            found = measure_survey(asked, numbers, error, repeats, seed)
+            asked = Survey(
+                sv.queries(Marginals(records.attributes, order)), epsilon=epsilon, strategy=strategy, people=people
+            )
+            found = measure_survey(asked, ValueNumbers(numbers), error, repeats, seed)
             listed = "" if found.projected else "projecting would list all records"
             rows.append(replace(found.of(row), report_bytes=asked.mechanism.report_bytes, note=listed))
         except SottovoceError as refusal:
@@ -156,7 +160,7 @@ def compare_large_form(
     sizes = (values,) * attributes
     truth = np.concatenate([table_shares(columns, sizes, order) for order in (1, 2)])
     form = {f"a{place}": values for place in range(attributes)}
-    survey = Survey.records(form, tables=2, epsilon=epsilon, users=people)
+    survey = Survey(sv.records(form, tables=2), epsilon=epsilon, people=people)
     given = {name: columns[:, place] for place, name in enumerate(form)}
     began = time.perf_counter()
     estimate = survey.estimate(survey.simulate_aggregate(given, seed=seed))

@@ -51,7 +51,7 @@ def adult_like_domain() -> Domain:
     )
 
 
-def adult_like(users: int, seed: Seed = None) -> Columns:
+def adult_like(people: int, seed: Seed = None) -> Columns:
     """Columns of that many invented people, drawn one attribute after another.
 
     Degrees take years, work follows degrees, hours follow work and age, and pay follows all of it: the chance of an
@@ -64,7 +64,7 @@ def adult_like(users: int, seed: Seed = None) -> Columns:
     >>> bool(0.2 < rich.mean() < 0.3), bool(rich[people["education"] == "doctorate"].mean() > 2 * rich.mean())
     (True, True)
     """
-    n = check_integer("users", users, 1, 10**9)
+    n = check_integer("people", people, 1, 10**9)
     drawn = np.random.SeedSequence().entropy if seed is None else seed
     rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(check_seed(drawn))))
     age = (17 + rng.gamma(3.2, 7.0, size=n)).astype(np.int64).clip(AGES[0], AGES[-1])

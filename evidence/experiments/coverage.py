@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.extras import full_install
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval
-from sottovoce.lab.simulation.repeats import check_repeats, check_users, mean_and_error, seeds_of
+from sottovoce.lab.simulation.repeats import check_people, check_repeats, mean_and_error, seeds_of
 from sottovoce.mechanisms.unary import Unary
 from sottovoce.strategies.linear import LinearStrategy
 from sottovoce.surveys.simulation import histogram_of
@@ -90,32 +90,33 @@ class Coverage:
 def measure_coverage(
     survey: Survey,
     shares: Floats,
-    users: int,
+    people: int,
     repeats: int,
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> Coverage:
-    """Coverage and width in independent runs, each of `users` people drawn from `shares`.
+    """Coverage and width in independent runs, each of `people` people drawn from `shares`.
 
     Examples
     --------
-    >>> survey = Survey.distribution(8, 1.0, "randomized_response")
+    >>> import sottovoce as sv
+    >>> survey = sv.Survey(sv.shares(8), epsilon=1.0, mechanism="randomized_response")
     >>> found = measure_coverage(survey, np.full(8, 1 / 8), 500, repeats=200, seed=1)
     >>> found.single > 0.95 - 2 * found.single_error, found.evidence < 3
     (True, True)
     """
-    n, times = check_users(users), check_repeats(repeats, fewest=2)
+    n, times = check_people(people), check_repeats(repeats, fewest=2)
     workload = survey.design.workload
     truth = workload.matvec(shares)
     of_population, of_people, widths = _Misses(len(truth)), _Misses(len(truth)), _Widths(survey, len(truth))
     seeds = seeds_of(seed, 2 * times)
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
-        people = histogram_of(shares, n, people_seed)
-        observed = _observed(survey, people, report_seed)
+        crowd = histogram_of(shares, n, people_seed)
+        observed = _observed(survey, crowd, report_seed)
         single = certified_interval(observed, LEVEL)
         together = certified_interval(observed, LEVEL, len(truth))
         of_population.add(truth, single, together)
-        of_people.add(workload.matvec(people / n), single, together)
+        of_people.add(workload.matvec(crowd / n), single, together)
         widths.add(observed.raw, single)
         if progress is not None:
             progress(n)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+import sottovoce as sv
 from sottovoce.figures.style import STYLE, new_figure, require_matplotlib
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
@@ -22,7 +23,7 @@ class DimensionPoint:
     """Mean L2 errors, with standard errors, of d random queries answered by n people."""
 
     n_queries: int
-    users: int
+    people: int
     l2_raw: float
     l2_projected: float
     l2_projected_error: float
@@ -31,47 +32,47 @@ class DimensionPoint:
 
 
 def measure_point(
-    n_queries: int, users: int, *, domain_size: int = 200, epsilon: float = 1.0, repeats: int = 4, seed: int = 0
+    n_queries: int, people: int, *, domain_size: int = 200, epsilon: float = 1.0, repeats: int = 4, seed: int = 0
 ) -> DimensionPoint:
     """Random signs as queries, scaled so that every column has norm one; people uniform over the values."""
     rng = np.random.default_rng((seed, n_queries))
     workload = Dense(rng.choice([-1.0, 1.0], size=(n_queries, domain_size)) / math.sqrt(n_queries))
-    survey = Survey.queries(workload, epsilon, strategy="direct", users=users)
+    survey = Survey(sv.queries(workload), epsilon=epsilon, strategy="direct", people=people)
     p = np.full(domain_size, 1 / domain_size)
     truth = workload.matvec(p)
     raw, projected = [], []
     for run in range(repeats):
-        people = histogram_of(p, users, seed + run)
-        estimate = survey.estimate(survey.simulate_aggregate(histogram=people, seed=seed + run))
+        crowd = histogram_of(p, people, seed + run)
+        estimate = survey.estimate(survey.simulate_aggregate(histogram=crowd, seed=seed + run))
         raw.append(float(np.linalg.norm(estimate.raw - truth)))
         projected.append(float(np.linalg.norm(estimate.values - truth)))
     return DimensionPoint(
         n_queries=n_queries,
-        users=users,
+        people=people,
         l2_raw=float(np.mean(raw)),
         l2_projected=float(np.mean(projected)),
         l2_projected_error=float(np.std(projected, ddof=1) / math.sqrt(repeats)) if repeats > 1 else math.nan,
         bound=estimate.bound.value,
-        bound_paper=theorem_3_4(n_queries, domain_size, 1.0, epsilon, users).value,
+        bound_paper=theorem_3_4(n_queries, domain_size, 1.0, epsilon, people).value,
     )
 
 
 def slope(points: list[DimensionPoint], along: str, of: str = "l2_projected") -> float:
-    """Least-squares slope of log error against log `along` ("users" or "n_queries")."""
+    """Least-squares slope of log error against log `along` ("people" or "n_queries")."""
     x = np.log([getattr(point, along) for point in points])
     y = np.log([getattr(point, of) for point in points])
     return float(np.polyfit(x, y, 1)[0])
 
 
-def save_picture(by_queries: list[DimensionPoint], by_users: list[DimensionPoint], path: Path) -> None:
+def save_picture(by_queries: list[DimensionPoint], by_people: list[DimensionPoint], path: Path) -> None:
     """Error against the number of queries, and against the number of people, side by side."""
     require_matplotlib()
     figure = new_figure(11, 4.4)
     for ax, points, along, title in zip(
         figure.subplots(1, 2),
-        (by_queries, by_users),
-        ("n_queries", "users"),
-        (f"{by_queries[0].users:,} people", f"{by_users[0].n_queries:,} queries"),
+        (by_queries, by_people),
+        ("n_queries", "people"),
+        (f"{by_queries[0].people:,} people", f"{by_people[0].n_queries:,} queries"),
         strict=True,
     ):
         x = [getattr(point, along) for point in points]

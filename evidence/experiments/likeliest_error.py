@@ -1,7 +1,7 @@
 """The likeliest distribution beside the projected one, on real distributions: which is nearer to the truth?
 
 `python -m evidence.experiments.likeliest_error likeliest.png` measures, draws the picture and prints the table of
-docs/likeliest.md, in some minutes.
+docs/combining.md, in some minutes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+import sottovoce as sv
 from sottovoce.figures.style import CURVES, STYLE, finish_axes, new_figure, require_matplotlib, save_figure
 from sottovoce.lab.populations.real_data import real_data
 from sottovoce.lab.simulation.repeats import seeds_of
@@ -26,7 +27,7 @@ __all__ = ["POPULATIONS", "LikeliestPoint", "measure_likeliest", "measure_one", 
 Floats = NDArray[np.float64]
 
 EPSILONS: Final = (0.5, 1.0, 2.0, 4.0)
-USERS: Final = (10_000, 1_000_000)
+PEOPLE: Final = (10_000, 1_000_000)
 REPEATS: Final = 10
 MECHANISM: Final = "hadamard_blocks"
 """Its aggregate counts every report, and it serves every epsilon well."""
@@ -56,7 +57,7 @@ class LikeliestPoint:
     population: str
     values: int
     epsilon: float
-    users: int
+    people: int
     l2_projected: float
     l2_likeliest: float
     l1_projected: float
@@ -75,7 +76,7 @@ class LikeliestPoint:
 
 
 def measure_one(
-    population: str, epsilon: float, users: int, *, repeats: int = REPEATS, seed: int = 7
+    population: str, epsilon: float, people: int, *, repeats: int = REPEATS, seed: int = 7
 ) -> LikeliestPoint:
     """People drawn anew in every repetition; errors are against the population's shares.
 
@@ -86,23 +87,23 @@ def measure_one(
     (26, True)
     """
     shares = shares_of(population)
-    survey = Survey.distribution(len(shares), epsilon, MECHANISM)
+    survey = Survey(sv.shares(len(shares)), epsilon=epsilon, mechanism=MECHANISM)
     seeds, errors = seeds_of(seed, 2 * repeats), []
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
-        people = histogram_of(shares, users, people_seed)
-        estimate = survey.estimate(survey.simulate_aggregate(histogram=people, seed=report_seed))
+        crowd = histogram_of(shares, people, people_seed)
+        estimate = survey.estimate(survey.simulate_aggregate(histogram=crowd, seed=report_seed))
         off = [found.values - shares for found in (estimate, estimate.likeliest())]
         errors.append([*(np.linalg.norm(one) for one in off), *(np.abs(one).sum() for one in off)])
     l2, l2_likeliest, l1, l1_likeliest = np.mean(errors, axis=0).tolist()
     logarithms = np.log(np.array(errors)[:, 1] / np.array(errors)[:, 0])
     deviation = float(np.std(logarithms, ddof=1) / np.sqrt(repeats)) if repeats > 1 else float("nan")
-    return LikeliestPoint(population, len(shares), epsilon, users, l2, l2_likeliest, l1, l1_likeliest, deviation)
+    return LikeliestPoint(population, len(shares), epsilon, people, l2, l2_likeliest, l1, l1_likeliest, deviation)
 
 
 def measure_likeliest(
     populations: Iterable[str] = POPULATIONS,
     epsilons: Sequence[float] = EPSILONS,
-    users: Sequence[int] = USERS,
+    people: Sequence[int] = PEOPLE,
     *,
     repeats: int = REPEATS,
     seed: int = 7,
@@ -111,7 +112,7 @@ def measure_likeliest(
     return [
         measure_one(population, epsilon, n, repeats=repeats, seed=seed)
         for population in populations
-        for n in users
+        for n in people
         for epsilon in epsilons
     ]
 
@@ -121,21 +122,21 @@ def table(points: Sequence[LikeliestPoint]) -> str:
     epsilons = sorted({point.epsilon for point in points})
     head = ["population", "values", "people", *(f"ε = {epsilon:g}" for epsilon in epsilons)]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    for population, users in dict.fromkeys((point.population, point.users) for point in points):
-        row = [point for point in points if (point.population, point.users) == (population, users)]
+    for population, people in dict.fromkeys((point.population, point.people) for point in points):
+        row = [point for point in points if (point.population, point.people) == (population, people)]
         figures = [f"{point.l2_ratio:.2f} ({point.l1_ratio:.2f})" for point in sorted(row, key=lambda one: one.epsilon)]
-        lines.append(f"| {' | '.join([population, f'{row[0].values:,}', f'{users:,}', *figures])} |")
+        lines.append(f"| {' | '.join([population, f'{row[0].values:,}', f'{people:,}', *figures])} |")
     return "\n".join(lines)
 
 
 def save_picture(points: Sequence[LikeliestPoint], path: Path) -> None:
     """For each number of people, the ratio of L2 errors against epsilon; below the line the likeliest is nearer."""
     require_matplotlib()
-    users = sorted({point.users for point in points})
-    figure = new_figure(5.6 * len(users), 4.6)
-    for ax, n in zip(np.atleast_1d(figure.subplots(1, len(users), sharey=True)), users, strict=True):
+    people = sorted({point.people for point in points})
+    figure = new_figure(5.6 * len(people), 4.6)
+    for ax, n in zip(np.atleast_1d(figure.subplots(1, len(people), sharey=True)), people, strict=True):
         for population, style in zip(dict.fromkeys(point.population for point in points), CURVES, strict=False):
-            line = [point for point in points if (point.population, point.users) == (population, n)]
+            line = [point for point in points if (point.population, point.people) == (population, n)]
             x, y = [point.epsilon for point in line], [point.l2_ratio for point in line]
             ax.errorbar(x, y, [2 * p.deviation * p.l2_ratio for p in line], marker="o", label=population, **style)
         ax.axhline(1.0, color=STYLE["muted"], linewidth=1)

@@ -34,7 +34,7 @@ class OneRoundLine:
         How many rounds these are.
     """
 
-    users: int
+    people: int
     epsilon: float
     one_round: float
     adaptive: float
@@ -47,7 +47,7 @@ class OneRoundLine:
 
 
 def one_round_table(
-    users: Sequence[int] = (10**4, 10**5, 10**6, 10**7),
+    people: Sequence[int] = (10**4, 10**5, 10**6, 10**7),
     epsilons: Sequence[float] = (1.0, 2.0, 4.0),
     bits: int = 60,
 ) -> list[OneRoundLine]:
@@ -62,10 +62,10 @@ def one_round_table(
     question, strategy = Words.of(below=2**bits), HeavyHitters("value")
     found = []
     for epsilon in epsilons:
-        for people in users:
-            recall = plan(question, epsilon=epsilon, users=people).recall
-            stages = strategy.schedule(2**bits, epsilon, people)
-            several = detectable_frequency(stages, epsilon, people / len(stages), strategy.k, strategy.probability)
+        for crowd in people:
+            recall = plan(question, epsilon=epsilon, people=crowd).recall
+            stages = strategy.schedule(2**bits, epsilon=epsilon, people=crowd)
+            several = detectable_frequency(stages, epsilon, crowd / len(stages), strategy.k, strategy.probability)
             several = several if several * strategy.k <= 1 else 1.0
-            found.append(OneRoundLine(people, epsilon, 1.0 if recall is None else recall.share(), several, len(stages)))
+            found.append(OneRoundLine(crowd, epsilon, 1.0 if recall is None else recall.share(), several, len(stages)))
     return found

@@ -23,11 +23,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+import sottovoce as sv
 from sottovoce.figures.style import STYLE, new_figure, require_matplotlib, save_figure
 from sottovoce.lab.simulation.adaptive_error import measure_adaptive
 from sottovoce.lab.simulation.analysts import (
+    draw_people,
     exaggerating_signs,
-    people,
     people_counts,
     random_multipliers,
     signs,
@@ -40,7 +41,7 @@ from sottovoce.theory.adaptive_bounds import adaptive_bound
 __all__ = ["Analysts", "OverfittingPoint", "measure_overfitting", "measure_reuse", "save_picture"]
 
 ROUNDS: Final = (8, 16, 32, 64, 128, 256, 512)
-USERS: Final = 1_000_000
+PEOPLE: Final = 1_000_000
 EPSILON: Final = 1.0
 REPEATS: Final = 20
 
@@ -63,7 +64,7 @@ class OverfittingPoint:
     """All three ways, for one number of questions."""
 
     rounds: int
-    users: int
+    people: int
     epsilon: float
     fresh: Analysts
     reports: Analysts
@@ -71,7 +72,7 @@ class OverfittingPoint:
     bound: float
 
 
-def measure_reuse(rounds: int, users: int, epsilon: float | None, *, repeats: int = 1, seed: int = 0) -> Analysts:
+def measure_reuse(rounds: int, people: int, epsilon: float | None, *, repeats: int = 1, seed: int = 0) -> Analysts:
     """Every question answered from the same reports; or, with no epsilon, by the same people's exact mean.
 
     Errors are against the distribution that people were drawn from, where every answer is 0.
@@ -83,12 +84,12 @@ def measure_reuse(rounds: int, users: int, epsilon: float | None, *, repeats: in
     """
     questions_seed, *seeds = seeds_of(seed, 1 + 2 * repeats)
     table = np.array([signs(m) for m in random_multipliers(rounds, questions_seed)])
-    survey = None if epsilon is None else Survey.distribution(values(), epsilon, "hadamard")
+    survey = None if epsilon is None else Survey(sv.shares(values()), epsilon=epsilon, mechanism="hadamard")
     fixed, overfitting = [], []
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
-        counts = people_counts(people(users, people_seed))
+        counts = people_counts(draw_people(people, people_seed))
         if survey is None:
-            shares: NDArray[np.float64] = counts / users
+            shares: NDArray[np.float64] = counts / people
         else:
             shares = survey.estimate(survey.simulate_aggregate(histogram=counts, seed=report_seed)).values
         answers = table @ shares
@@ -101,7 +102,7 @@ def measure_reuse(rounds: int, users: int, epsilon: float | None, *, repeats: in
 
 def measure_overfitting(
     rounds: Sequence[int] = ROUNDS,
-    users: int = USERS,
+    people: int = PEOPLE,
     epsilon: float = EPSILON,
     *,
     repeats: int = REPEATS,
@@ -112,18 +113,18 @@ def measure_overfitting(
     points = []
     for d in rounds:
         fixed, overfitting = (
-            measure_adaptive(d, users, epsilon, strategy, repeats=repeats, seed=seed + run, progress=progress)
+            measure_adaptive(d, people, epsilon, strategy, repeats=repeats, seed=seed + run, progress=progress)
             for run, strategy in enumerate(("random", "overfit"))
         )
         points.append(
             OverfittingPoint(
                 rounds=d,
-                users=users,
+                people=people,
                 epsilon=epsilon,
                 fresh=Analysts(fixed.mean.linf_error, overfitting.mean.linf_error),
-                reports=measure_reuse(d, users, epsilon, repeats=repeats, seed=seed),
-                sample=measure_reuse(d, users, None, repeats=repeats, seed=seed),
-                bound=adaptive_bound(d, 1.0, epsilon, users).value,
+                reports=measure_reuse(d, people, epsilon, repeats=repeats, seed=seed),
+                sample=measure_reuse(d, people, None, repeats=repeats, seed=seed),
+                bound=adaptive_bound(d, 1.0, epsilon, people).value,
             )
         )
     return points
@@ -160,7 +161,7 @@ def save_picture(points: Sequence[OverfittingPoint], path: Path) -> None:
     errors.set_ylabel("largest error of all answers", color=STYLE["ink"])
     first = points[0]
     errors.yaxis.set_major_formatter("{x:g}")
-    _finish(errors, rounds, f"Errors: {first.users:,} people, epsilon {first.epsilon:g}")
+    _finish(errors, rounds, f"Errors: {first.people:,} people, epsilon {first.epsilon:g}")
     errors.legend(loc="lower right", frameon=False, fontsize=9.5, labelcolor=STYLE["ink"])
     ways = (
         ("sample", STYLE["muted"], "s", "people kept, no privacy"),

@@ -109,13 +109,13 @@ def _batches(samples: int) -> list[int]:
     return [min(_AT_ONCE, samples - start) for start in range(0, samples, _AT_ONCE)]
 
 
-def _ends(epsilon: float, users: int) -> tuple[float, float, float]:
+def _ends(epsilon: float, people: int) -> tuple[float, float, float]:
     """s = r/sigma, and the ends of the good region in t = <a, y>/(r sigma), for a column of norm r."""
-    s = 1 / rejection.printed_sigma(epsilon, users)
+    s = 1 / rejection.printed_sigma(epsilon, people)
     return s, s / 2 - epsilon / (4 * s), s / 2 + epsilon / (4 * s)
 
 
-def rejection_bad_region(epsilon: float, users: int) -> float:
+def rejection_bad_region(epsilon: float, people: int) -> float:
     """P(y outside the good region) for a column of norm r; the paper's proofs claim at most 2/n^2.
 
     Examples
@@ -123,17 +123,17 @@ def rejection_bad_region(epsilon: float, users: int) -> float:
     >>> round(rejection_bad_region(1.0, 10**6), 3)
     0.064
     """
-    _, low, high = _ends(epsilon, users)
+    _, low, high = _ends(epsilon, people)
     return _below(low) + _below(-high)
 
 
-def _sent(epsilon: float, users: int) -> float:
+def _sent(epsilon: float, people: int) -> float:
     """P(y is sent) for a column of norm r: half the probability that N(a, sigma^2 I) falls into the good region."""
-    s, low, high = _ends(epsilon, users)
+    s, low, high = _ends(epsilon, people)
     return 0.5 * (_below(high - s) - _below(low - s))
 
 
-def rejection_impossible_mass(epsilon: float, users: int) -> float:
+def rejection_impossible_mass(epsilon: float, people: int) -> float:
     """P(y is sent under v and could not be under v'), for orthogonal columns of norm r: a floor of every delta.
 
     Examples
@@ -141,10 +141,10 @@ def rejection_impossible_mass(epsilon: float, users: int) -> float:
     >>> round(rejection_impossible_mass(1.0, 10**6), 4)
     0.0298
     """
-    return _sent(epsilon, users) * rejection_bad_region(epsilon, users)
+    return _sent(epsilon, people) * rejection_bad_region(epsilon, people)
 
 
-def rejection_bias_factor(epsilon: float, users: int) -> float:
+def rejection_bias_factor(epsilon: float, people: int) -> float:
     """E[y | sent] = factor times the column, for a column of norm r; the paper's proof needs 1.
 
     Examples
@@ -152,11 +152,11 @@ def rejection_bias_factor(epsilon: float, users: int) -> float:
     >>> round(rejection_bias_factor(1.0, 10**6), 3)
     0.859
     """
-    s, low, high = _ends(epsilon, users)
-    return 1 + (_density(low - s) - _density(high - s)) / (s * 2 * _sent(epsilon, users))
+    s, low, high = _ends(epsilon, people)
+    return 1 + (_density(low - s) - _density(high - s)) / (s * 2 * _sent(epsilon, people))
 
 
-def rejection_bound_fails_below(epsilon: float, users: int) -> float:
+def rejection_bound_fails_below(epsilon: float, people: int) -> float:
     """Theorem 3.4's sqrt(10 d log n/(n eps^2)) r is below the bias when all share one column and d is below this.
 
     Examples
@@ -164,12 +164,12 @@ def rejection_bound_fails_below(epsilon: float, users: int) -> float:
     >>> round(rejection_bound_fails_below(1.0, 10**6))
     144
     """
-    bias = 1 - rejection_bias_factor(epsilon, users)
-    return bias**2 * users * epsilon**2 / (10 * math.log(users))
+    bias = 1 - rejection_bias_factor(epsilon, people)
+    return bias**2 * people * epsilon**2 / (10 * math.log(people))
 
 
 def audit_published_rejection(
-    epsilon: float = 1.0, users: int = 10**6, *, samples: int = _SAMPLES, alpha: float = 1e-9, seed: int | None = None
+    epsilon: float = 1.0, people: int = 10**6, *, samples: int = _SAMPLES, alpha: float = 1e-9, seed: int | None = None
 ) -> AuditResult:
     """Algorithm 3 against its Theorem 3.3: unsound, for its output set depends on the value.
 
@@ -182,15 +182,15 @@ def audit_published_rejection(
     >>> result.sound, result.exact_epsilon, result.certified_lower_bound > 1
     (False, inf, True)
     """
-    mass = rejection_impossible_mass(epsilon, users)
-    sigma = rejection.printed_sigma(epsilon, users)
+    mass = rejection_impossible_mass(epsilon, people)
+    sigma = rejection.printed_sigma(epsilon, people)
     rng = np.random.default_rng(seed)
 
     def hits(column: int) -> int:
         """How many of `samples` are sent although the second column's owner never could."""
         found = 0
         for size in _batches(samples):
-            y, sent = rejection.randomize_many(np.tile(np.eye(2)[column], (size, 1)), epsilon, users, rng)
+            y, sent = rejection.randomize_many(np.tile(np.eye(2)[column], (size, 1)), epsilon, people, rng)
             impossible = np.abs((y[:, 1] - 0.5) / sigma**2) > epsilon / 4
             found += int((sent & impossible).sum())
         return found

@@ -32,7 +32,7 @@ def printed_sigma(epsilon: float, delta: float, radius: float = 1.0) -> float:
 def randomize_many(
     columns: Floats, epsilon: float, delta: float, rng: np.random.Generator, radius: float = 1.0
 ) -> Floats:
-    """Algorithm 1 for many users: row i is a_{v_i} plus N(0, sigma^2 I)."""
+    """Algorithm 1 for many people: row i is a_{v_i} plus N(0, sigma^2 I)."""
     return np.asarray(columns + printed_sigma(epsilon, delta, radius) * rng.standard_normal(columns.shape))
 
 

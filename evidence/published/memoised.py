@@ -44,7 +44,9 @@ def rappor_device(permanent: ChannelMechanism, instantaneous: ChannelMechanism) 
             if value not in kept:
                 response = permanent.randomize(value, source)
                 if not isinstance(response, int):
-                    raise MechanismError("a permanent response must be a value, as randomized_response gives")
+                    raise MechanismError("a permanent response must be a value, as randomized_response gives").at(
+                        "mechanism"
+                    )
                 kept[value] = response
             sent += instantaneous.encode(instantaneous.randomize(kept[value], source))
         return bytes(sent)

@@ -77,16 +77,16 @@ class Expected:
 
 
 EXPECTED: Final = (
-    Expected("distribution", "users", "error", -0.25),
-    Expected("distribution", "users", "previous", -0.5),
+    Expected("distribution", "people", "error", -0.25),
+    Expected("distribution", "people", "previous", -0.5),
     Expected("distribution", "values", "error", 0.0),
     Expected("distribution", "values", "previous", 0.5),
-    Expected("offline", "users", "error", -0.25),
-    Expected("offline", "users", "previous", -0.5),
+    Expected("offline", "people", "error", -0.25),
+    Expected("offline", "people", "previous", -0.5),
     Expected("offline", "queries", "error", 0.0),
     Expected("offline", "queries", "previous", 0.5),
     Expected("offline", "values", "error", 0.0),
-    Expected("adaptive", "users", "error", -0.5),
+    Expected("adaptive", "people", "error", -0.5),
     Expected("adaptive", "queries", "error", 0.5, "d log d"),
 )
 """Table 1's; its log J to the fourth root is no power of J."""
@@ -117,12 +117,12 @@ def span_of(points: Sequence[Measured]) -> str:
 
     Examples
     --------
-    >>> case = Case("distribution", "users", "zipf", 1000, 16, 16, 1.0)
+    >>> case = Case("distribution", "people", "zipf", 1000, 16, 16, 1.0)
     >>> one = Measured(case, 2, 1, 0.1, 0.01, None, None, 1.0, 2.0, 0.1, "")
     >>> span_of([one])
     'n = 1,000 to 1,000'
     """
-    letter = {"users": "n = ", "queries": "d = ", "values": "J = ", "epsilon": "epsilon "}[points[0].case.along]
+    letter = {"people": "n = ", "queries": "d = ", "values": "J = ", "epsilon": "epsilon "}[points[0].case.along]
     ends = [f"{one.case.at:,.0f}" if one.case.at == round(one.case.at) else f"{one.case.at:g}" for one in points]
     return f"{letter}{ends[0]} to {ends[-1]}"
 
@@ -202,7 +202,7 @@ def _overfitting(row: Row, points: list[Measured], quick: bool) -> Check:
     pairs: defaultdict[tuple[object, ...], dict[str, Measured]] = defaultdict(dict)
     for one in points:
         case = one.case
-        pairs[case.along, case.users, case.queries, case.epsilon][case.population] = one
+        pairs[case.along, case.people, case.queries, case.epsilon][case.population] = one
     both = [(pair["random"], pair["overfit"]) for pair in pairs.values() if len(pair) == 2]
     if not both:
         return _unmeasured(row, expected, "0 pairs", quick)

@@ -29,8 +29,8 @@ __all__ = [
     "EPSILONS",
     "FALSE_ALARM",
     "FAMILIES",
+    "PEOPLE",
     "POPULATIONS",
-    "USERS",
     "WIDEST",
     "CoverageCell",
     "CoverageDesign",
@@ -43,7 +43,7 @@ __all__ = [
     "shares_of",
 ]
 
-USERS: Final = (1, 20, 50, 500, 10_000, 1_000_000)
+PEOPLE: Final = (1, 20, 50, 500, 10_000, 1_000_000)
 EPSILONS: Final = (0.1, 1.0, 5.0)
 POPULATIONS: Final = ("uniform", "one value", "zipf")
 DELTA: Final = 1e-6
@@ -95,22 +95,22 @@ class CoverageDesign:
         mechanism = "" if self.mechanism == "auto" else f", {self.mechanism}"
         return f"{_QUESTIONS[self.question][0]} by {self.strategy}{mechanism}"
 
-    def survey(self, epsilon: float, users: int) -> Survey:
+    def survey(self, epsilon: float, people: int) -> Survey:
         """The survey for so many people; the same for every population."""
-        return _survey(self, epsilon, users)
+        return _survey(self, epsilon, people)
 
 
 @lru_cache(maxsize=8)
-def _survey(design: CoverageDesign, epsilon: float, users: int) -> Survey:
+def _survey(design: CoverageDesign, epsilon: float, people: int) -> Survey:
     question = _QUESTIONS[design.question][1](design.values)
     delta = DELTA if design.mechanism == "gaussian" else 0.0
-    return Survey.ask(
+    return Survey(
         question,
-        epsilon,
-        delta,
+        epsilon=epsilon,
+        delta=delta,
         strategy=design.strategy,
         mechanism=design.mechanism,
-        users=users,
+        people=people,
         max_counters=_MOST_COUNTERS,
     )
 
@@ -176,7 +176,7 @@ class CoverageCell:
     design: CoverageDesign
     epsilon: float
     population: str
-    users: int
+    people: int
 
     @property
     def repeats(self) -> int:
@@ -216,7 +216,7 @@ class CoverageCell:
             "rejection": 1.6e-7,
             "gaussian": 4e-8,
         }
-        return self.users * (2e-7 + per_value.get(design.mechanism, 0.0) * design.values)
+        return self.people * (2e-7 + per_value.get(design.mechanism, 0.0) * design.values)
 
     @property
     def _seconds_of_intervals(self) -> float:
@@ -233,7 +233,7 @@ class CoverageCell:
 
     def seed(self, seed: int) -> int:
         """The cell's own seed, whichever others are measured."""
-        told = "/".join(map(str, (seed, *asdict(self.design).values(), self.epsilon, self.population, self.users)))
+        told = "/".join(map(str, (seed, *asdict(self.design).values(), self.epsilon, self.population, self.people)))
         return int.from_bytes(hashlib.sha256(told.encode()).digest()[:6], "big")
 
 
@@ -251,21 +251,21 @@ def cells_of(*, quick: bool) -> tuple[CoverageCell, ...]:
 
     Examples
     --------
-    >>> len(cells_of(quick=False)) % (len(USERS) * len(EPSILONS) * len(POPULATIONS))
+    >>> len(cells_of(quick=False)) % (len(PEOPLE) * len(EPSILONS) * len(POPULATIONS))
     0
     """
     return tuple(
-        CoverageCell(design, epsilon, population, users)
+        CoverageCell(design, epsilon, population, people)
         for design in _designs(quick)
         for epsilon in (EPSILONS[-1:] if quick else EPSILONS)
-        for users in ((50, 500) if quick else USERS)
+        for people in ((50, 500) if quick else PEOPLE)
         for population in (POPULATIONS[-1:] if quick else POPULATIONS)
     )
 
 
 def coverage_people(cells: Sequence[CoverageCell]) -> int:
     """How many people are simulated in all."""
-    return sum(cell.repeats * cell.users for cell in cells)
+    return sum(cell.repeats * cell.people for cell in cells)
 
 
 def shares_of(population: str, values: int) -> NDArray[np.float64]:
@@ -294,7 +294,7 @@ class CoverageRow:
             **asdict(cell.design),
             "epsilon": cell.epsilon,
             "population": cell.population,
-            "users": cell.users,
+            "people": cell.people,
             **found,
             "seed": self.seed,
             "skipped": cell.skipped,
@@ -306,9 +306,9 @@ def measure_cell(cell: CoverageCell, seed: int, progress: Progress | None = None
     own = cell.seed(seed)
     if not cell.repeats:
         return CoverageRow(cell, own, None)
-    survey = cell.design.survey(cell.epsilon, cell.users)
+    survey = cell.design.survey(cell.epsilon, cell.people)
     shares = shares_of(cell.population, cell.design.values)
-    return CoverageRow(cell, own, measure_coverage(survey, shares, cell.users, cell.repeats, own, progress))
+    return CoverageRow(cell, own, measure_coverage(survey, shares, cell.people, cell.repeats, own, progress))
 
 
 def most_evidence(tests: int) -> float:

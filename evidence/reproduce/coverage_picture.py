@@ -23,14 +23,14 @@ def draw_coverage(rows: Sequence[CoverageRow]) -> Any:
     """The figure as matplotlib has it."""
     require_matplotlib()
     epsilons = sorted({row.cell.epsilon for row in rows})
-    users = sorted({row.cell.users for row in rows})
+    people = sorted({row.cell.people for row in rows})
     picture = new_figure(max(9.0, 4.2 * len(epsilons) + 1.2), 10.5)
     grid = picture.subplots(3, len(epsilons), sharex=True, sharey="row", squeeze=False)
     handles: dict[str, Any] = {}
     for column, epsilon in enumerate(epsilons):
         for place, (family, told) in enumerate(FAMILIES.items()):
             marks = _marks([row for row in rows if (row.cell.epsilon, row.cell.design.family) == (epsilon, family)])
-            at = [_place(users, mark.users, place, i) for i, mark in enumerate(marks)]
+            at = [_place(people, mark.people, place, i) for i, mark in enumerate(marks)]
             for ax, number in zip(grid[:, column], ("single", "simultaneous", "width"), strict=True):
                 handles[told] = ax.scatter(
                     at,
@@ -45,7 +45,7 @@ def draw_coverage(rows: Sequence[CoverageRow]) -> Any:
         grid[0, column].set_title(f"epsilon {epsilon:g}", loc="left", fontsize=13, color=STYLE["ink"], pad=8)
     for row, axes in enumerate(grid):
         for ax in axes:
-            _finish(ax, row, users, first=ax is axes[0])
+            _finish(ax, row, people, first=ax is axes[0])
     picture.legend(
         handles.values(),
         handles.keys(),
@@ -62,7 +62,7 @@ def draw_coverage(rows: Sequence[CoverageRow]) -> Any:
 class _Mark(NamedTuple):
     """A design at one epsilon and number of people: means over sizes and populations."""
 
-    users: int
+    people: int
     single: float
     simultaneous: float
     width: float
@@ -72,15 +72,15 @@ def _marks(rows: Sequence[CoverageRow]) -> list[_Mark]:
     groups: dict[tuple[str, int], list[Coverage]] = {}
     for row in rows:
         if row.found is not None:
-            groups.setdefault((row.cell.design.name, row.cell.users), []).append(row.found)
-    return [_mark(users, found) for (_, users), found in groups.items()]
+            groups.setdefault((row.cell.design.name, row.cell.people), []).append(row.found)
+    return [_mark(people, found) for (_, people), found in groups.items()]
 
 
-def _mark(users: int, found: Sequence[Coverage]) -> _Mark:
+def _mark(people: int, found: Sequence[Coverage]) -> _Mark:
     widths = [one.width for one in found if one.width is not None]
     runs = [one.repeats for one in found]
     return _Mark(
-        users,
+        people,
         max(_NONE, 1 - float(np.average([one.single for one in found], weights=runs))),
         max(_NONE, 1 - float(np.average([one.simultaneous for one in found], weights=runs))),
         float(np.median(widths)) if widths else math.nan,
@@ -94,9 +94,9 @@ _ROWS: Final = (
 )
 
 
-def _finish(ax: Any, row: int, users: Sequence[int], *, first: bool) -> None:
+def _finish(ax: Any, row: int, people: Sequence[int], *, first: bool) -> None:
     ax.set_yscale("log")
-    ax.set_xticks(range(len(users)), [f"{n:,}" if n < 10**6 else "10⁶" for n in users])
+    ax.set_xticks(range(len(people)), [f"{n:,}" if n < 10**6 else "10⁶" for n in people])
     finish_axes(ax, "people" if row == 2 else "", _ROWS[row] if first else "")
     if row < 2:
         ax.axhline(1 - LEVEL, color=STYLE["ink"], linewidth=1.2)
@@ -114,9 +114,9 @@ def _finish(ax: Any, row: int, users: Sequence[int], *, first: bool) -> None:
     ax.tick_params(axis="x", labelsize=SMALL)
 
 
-def _place(users: Sequence[int], n: int, family: int, number: int) -> float:
+def _place(people: Sequence[int], n: int, family: int, number: int) -> float:
     """Families side by side at each number of people, and within a family spread out, always in the same way."""
-    return users.index(n) + 0.2 * (family - 1.5) + 0.16 * ((number * 0.618034) % 1 - 0.5)
+    return people.index(n) + 0.2 * (family - 1.5) + 0.16 * ((number * 0.618034) % 1 - 0.5)
 
 
 def coverage_caption(rows: Sequence[CoverageRow]) -> str:

@@ -11,7 +11,7 @@ from evidence.experiments.coverage import LEVEL, MANY, Coverage
 from evidence.reproduce.coverage import (
     EPSILONS,
     FALSE_ALARM,
-    USERS,
+    PEOPLE,
     WIDEST,
     CoverageCell,
     CoverageRow,
@@ -79,7 +79,7 @@ def _summary(rows: Sequence[CoverageRow]) -> CoverageSummary | None:
     runs = sum(one.repeats for one in found)
     least = min((end for one in found for end in _singles(one)), key=lambda end: end[0])
     together = min(found, key=lambda one: min(one.simultaneous, one.simultaneous_people))
-    crowds = sorted(one.width for cell, one in measured if one.width is not None and cell.users == USERS[-1])
+    crowds = sorted(one.width for cell, one in measured if one.width is not None and cell.people == PEOPLE[-1])
     return CoverageSummary(
         name=design.name,
         family=design.family,
@@ -151,7 +151,7 @@ def cell_told(cell: CoverageCell) -> str:
     'shares by randomized_response, J = 16, n = 50, epsilon 5, zipf'
     """
     return (
-        f"{cell.design.name}, J = {cell.design.values:,}, n = {cell.users:,}, epsilon {cell.epsilon:g}, "
+        f"{cell.design.name}, J = {cell.design.values:,}, n = {cell.people:,}, epsilon {cell.epsilon:g}, "
         f"{cell.population}"
     )
 
@@ -166,7 +166,7 @@ def skipped_of(rows: Sequence[CoverageRow]) -> dict[str, int]:
     """Which cells were skipped and why, in words, and how many they are."""
     groups: dict[tuple[Any, ...], list[CoverageCell]] = {}
     for cell in (row.cell for row in rows if row.found is None):
-        groups.setdefault((cell.design, cell.slowest, cell.users), []).append(cell)
+        groups.setdefault((cell.design, cell.slowest, cell.people), []).append(cell)
     joined: dict[tuple[Any, ...], list[CoverageCell]] = {}
     for (design, slowest, _), cells in groups.items():
         epsilons = tuple(sorted({cell.epsilon for cell in cells}))
@@ -176,7 +176,7 @@ def skipped_of(rows: Sequence[CoverageRow]) -> dict[str, int]:
 
 def _why_skipped(cells: Sequence[CoverageCell]) -> str:
     first, epsilons = cells[0], sorted({cell.epsilon for cell in cells})
-    crowds = ", ".join(f"{n:,}" for n in sorted({cell.users for cell in cells}))
+    crowds = ", ".join(f"{n:,}" for n in sorted({cell.people for cell in cells}))
     told = "" if len(epsilons) == len(EPSILONS) else f", epsilon {', '.join(f'{e:g}' for e in epsilons)}"
     least = min(cell.seconds for cell in cells)
     return (

@@ -49,7 +49,7 @@ class Finding:
     stands
         Whether the claim is so.
     expected
-        Whether docs/findings.md says that it is.
+        Whether docs/contributors/findings.md says that it is.
     """
 
     where: str
@@ -63,7 +63,7 @@ class Finding:
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is that of docs/findings.md."""
+        """Whether the verdict is that of docs/contributors/findings.md."""
         return self.stands == self.expected
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,11 +101,11 @@ def gaussian(epsilon: float, delta: float, seed: int) -> tuple[Finding, ...]:
     )
 
 
-def rejection(epsilon: float, users: int, seed: int) -> tuple[Finding, ...]:
+def rejection(epsilon: float, people: int, seed: int) -> tuple[Finding, ...]:
     """Theorem 3.3: what is sent tells values apart."""
-    at = f"epsilon {epsilon:g}, n = {users:,}"
-    sampled = audit_published_rejection(epsilon, users, samples=200_000, seed=seed)
-    mass, bad = rejection_impossible_mass(epsilon, users), rejection_bad_region(epsilon, users)
+    at = f"epsilon {epsilon:g}, n = {people:,}"
+    sampled = audit_published_rejection(epsilon, people, samples=200_000, seed=seed)
+    mass, bad = rejection_impossible_mass(epsilon, people), rejection_bad_region(epsilon, people)
     return (
         Finding(
             "Theorem 3.3",
@@ -121,7 +121,7 @@ def rejection(epsilon: float, users: int, seed: int) -> tuple[Finding, ...]:
             "Theorem 3.3", "mass that tells two values apart for certain", 0.0, mass, at, mass <= 0, "exact", False
         ),
         Finding(
-            "Theorem 3.3", "probability of the bad region", 2 / users**2, bad, at, bad <= 2 / users**2, "exact", False
+            "Theorem 3.3", "probability of the bad region", 2 / people**2, bad, at, bad <= 2 / people**2, "exact", False
         ),
     )
 
@@ -144,38 +144,38 @@ def gaussian_errors(epsilon: float, seed: int) -> tuple[Finding, ...]:
     return _gaussian_error(epsilon, seed, expected=True), _gaussian_error(6.0, seed, expected=False)
 
 
-def _gaussian_error(epsilon: float, seed: int, *, expected: bool, users: int = 400, surveys: int = 4000) -> Finding:
+def _gaussian_error(epsilon: float, seed: int, *, expected: bool, people: int = 400, surveys: int = 4000) -> Finding:
     """One query, people at +r and -r, half each: what their sampling adds is missing from Theorem 3.2."""
     delta, rng = 1e-6, np.random.default_rng(seed)
-    people = rng.choice([-1.0, 1.0], size=(surveys * users, 1))
-    reports = printed_gaussian.randomize_many(people, epsilon, delta, rng)
-    errors = np.abs(reports.reshape(surveys, users).mean(axis=1))
+    crowd = rng.choice([-1.0, 1.0], size=(surveys * people, 1))
+    reports = printed_gaussian.randomize_many(crowd, epsilon, delta, rng)
+    errors = np.abs(reports.reshape(surveys, people).mean(axis=1))
     found, spread = float(errors.mean()), float(errors.std() / math.sqrt(surveys))
-    printed = theorem_3_2(1, 2, 1.0, epsilon, delta, users).value
+    printed = theorem_3_2(1, 2, 1.0, epsilon, delta, people).value
     return Finding(
         "Theorem 3.2",
         "error of one query, people at r and -r",
         printed,
         found,
-        f"epsilon {epsilon:g}, delta {delta:g}, n = {users:,}",
+        f"epsilon {epsilon:g}, delta {delta:g}, n = {people:,}",
         found - SIGMAS * spread <= printed,
         f"{surveys:,} surveys by the printed algorithm, standard error {spread:.1g}",
         expected,
     )
 
 
-def rejection_errors(epsilon: float, users: int) -> tuple[Finding, ...]:
+def rejection_errors(epsilon: float, people: int) -> tuple[Finding, ...]:
     """Theorem 3.4: a bias, a constant, and a logarithm that is not needed."""
-    at = f"epsilon {epsilon:g}, n = {users:,}"
-    bias = 1 - rejection_bias_factor(epsilon, users)
-    promised = theorem_3_4(1, 2, 1.0, epsilon, users).value
-    each = math.log(users) / (users * epsilon**2)
+    at = f"epsilon {epsilon:g}, n = {people:,}"
+    bias = 1 - rejection_bias_factor(epsilon, people)
+    promised = theorem_3_4(1, 2, 1.0, epsilon, people).value
+    each = math.log(people) / (people * epsilon**2)
     # An endless domain leaves the second term of the minimum, queries without end the first.
-    second = theorem_3_4(1, math.inf, 1.0, epsilon, users).value ** 2 / each
-    its_proof = (_TIMES * theorem_3_2(1, math.inf, 1.0, epsilon, 2 / users**2, users // 4).value) ** 2 / each
+    second = theorem_3_4(1, math.inf, 1.0, epsilon, people).value ** 2 / each
+    its_proof = (_TIMES * theorem_3_2(1, math.inf, 1.0, epsilon, 2 / people**2, people // 4).value) ** 2 / each
     many, J = 10**30, 2
-    first = theorem_3_4(many, J, 1.0, epsilon, users).value ** 4 / (math.log(J) * each)
-    proved = (_TIMES * theorem_3_2(many, J, 1.0, epsilon, 2 / users**2, users // 4).value) ** 4 / (math.log(J) * each)
+    first = theorem_3_4(many, J, 1.0, epsilon, people).value ** 4 / (math.log(J) * each)
+    proved = (_TIMES * theorem_3_2(many, J, 1.0, epsilon, 2 / people**2, people // 4).value) ** 4 / (math.log(J) * each)
     how = f"the proof's own steps: Theorem 3.2 with n/4 people and delta 2/n^2, times {_TIMES:g}"
     return (
         Finding(
@@ -201,21 +201,21 @@ def rejection_errors(epsilon: float, users: int) -> tuple[Finding, ...]:
             how,
             True,
         ),
-        _logarithm(epsilon, users),
+        _logarithm(epsilon, people),
     )
 
 
-def _logarithm(epsilon: float, users: int) -> Finding:
+def _logarithm(epsilon: float, people: int) -> Finding:
     d, J = 4096, 10**6
-    printed = theorem_3_4(d, J, 1.0, epsilon, users).value
-    own = Codebook.best(d, 1.0, epsilon, 0.0, users)
-    ours = offline_bound(J, 1.0, own.proxy, own.worst_total_variance, users).value
+    printed = theorem_3_4(d, J, 1.0, epsilon, people).value
+    own = Codebook.best(d, 1.0, epsilon, 0.0, people)
+    ours = offline_bound(J, 1.0, own.proxy, own.worst_total_variance, people).value
     return Finding(
         "Theorem 3.4, its log n",
         "a bound for pure epsilon, as one for the codebook",
         printed,
         ours,
-        f"epsilon {epsilon:g}, d = {d:,}, J = {J:,}, n = {users:,}",
+        f"epsilon {epsilon:g}, d = {d:,}, J = {J:,}, n = {people:,}",
         ours <= printed,
         "the codebook's bound, which has no log n; proved for a uniformly random rotation of one's own",
         True,
@@ -225,17 +225,17 @@ def _logarithm(epsilon: float, users: int) -> Finding:
 def distribution(epsilon: float, seed: int) -> tuple[Finding, ...]:
     """Theorem 4.2: the bound stands with room; one step of its proof does not."""
     rows = []
-    for words, values, users in (("few people", 2**16, 10**5), ("many people", 256, 10**6)):
+    for words, values, people in (("few people", 2**16, 10**5), ("many people", 256, 10**6)):
         c = debias(epsilon)
-        ours = projected_distribution_bound(values, c**2, c**2 * values, users).value
-        printed = theorem_4_2(values, epsilon, users).value
+        ours = projected_distribution_bound(values, c**2, c**2 * values, people).value
+        printed = theorem_4_2(values, epsilon, people).value
         rows.append(
             Finding(
                 f"Theorem 4.2, {words}",
                 "bound on the L2 error of projected Hadamard Response",
                 printed,
                 ours,
-                f"epsilon {epsilon:g}, J = {values:,}, n = {users:,}",
+                f"epsilon {epsilon:g}, J = {values:,}, n = {people:,}",
                 ours <= printed,
                 "proved with smaller constants",
                 True,
@@ -266,7 +266,7 @@ def _nearest_in_l1_ball(raw: Any) -> Any:
     return raw if math.fsum(sizes) <= 1 else np.sign(raw) * project_simplex(sizes).values
 
 
-def adaptive(epsilon: float, users: int, seed: int) -> tuple[Finding, ...]:
+def adaptive(epsilon: float, people: int, seed: int) -> tuple[Finding, ...]:
     """Theorem 5.2: its proof takes errors to be at most r; the bound itself stands."""
     n, d, low = 100, 2, 0.1
     rng = np.random.default_rng(seed)
@@ -275,7 +275,7 @@ def adaptive(epsilon: float, users: int, seed: int) -> tuple[Finding, ...]:
     errors = np.abs((debias(low) * bits * first).sum(axis=1) / np.maximum(first.sum(axis=1), 1))
     share = float(np.mean(errors > 1))
     rounds = 20
-    printed, ours = theorem_5_2(rounds, 1.0, epsilon, users).value, adaptive_bound(rounds, 1.0, epsilon, users).value
+    printed, ours = theorem_5_2(rounds, 1.0, epsilon, people).value, adaptive_bound(rounds, 1.0, epsilon, people).value
     return (
         Finding(
             "Theorem 5.2, its proof",
@@ -292,7 +292,7 @@ def adaptive(epsilon: float, users: int, seed: int) -> tuple[Finding, ...]:
             "bound on the largest error of adaptive answers",
             printed,
             ours,
-            f"epsilon {epsilon:g}, d = {rounds}, n = {users:,}",
+            f"epsilon {epsilon:g}, d = {rounds}, n = {people:,}",
             ours <= printed,
             "proved for answers clipped into [-r, r]",
             True,
@@ -300,7 +300,7 @@ def adaptive(epsilon: float, users: int, seed: int) -> tuple[Finding, ...]:
     )
 
 
-def findings(epsilon: float = 1.0, users: int = 10**6, delta: float = 1e-5, *, seed: int = 0) -> tuple[Finding, ...]:
+def findings(epsilon: float = 1.0, people: int = 10**6, delta: float = 1e-5, *, seed: int = 0) -> tuple[Finding, ...]:
     """Every claim that was checked, those that stand too. What is expected of them is so at the numbers above.
 
     Examples
@@ -312,8 +312,8 @@ def findings(epsilon: float = 1.0, users: int = 10**6, delta: float = 1e-5, *, s
         *geometry(),
         *gaussian(epsilon, delta, seed),
         *gaussian_errors(epsilon, seed),
-        *rejection(epsilon, users, seed),
-        *rejection_errors(epsilon, users),
+        *rejection(epsilon, people, seed),
+        *rejection_errors(epsilon, people),
         *distribution(epsilon, seed),
-        *adaptive(epsilon, users, seed),
+        *adaptive(epsilon, people, seed),
     )

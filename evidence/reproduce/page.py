@@ -30,7 +30,7 @@ UNPROVED = (
     "Offline queries: proved for uniformly random rotations, shared as they are here. Here they are made of signs and "
     "transforms, whose bias is measured and not proved; the bound includes it."
 )
-"""The footnote of the bound stated for the first row: see docs/theory/codebook.md."""
+"""The footnote of the bound stated for the first row: see docs/contributors/theory/codebook.md."""
 
 _COVERAGE = "Coverage of 95 % intervals, and their widths"
 

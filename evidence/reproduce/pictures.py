@@ -121,7 +121,7 @@ def caption(figure: Figure, points: Sequence[Measured]) -> str:
 def _still(figure: Figure) -> str:
     case, varies = figure.still, figure.still.along
     told = {
-        "users": f"n = {case.users:,}",
+        "people": f"n = {case.people:,}",
         "queries": "" if case.row == "distribution" else f"d = {case.queries:,}",
         "values": "" if case.row == "adaptive" else f"J = {case.values:,}",
         "epsilon": f"epsilon {case.epsilon:g}",

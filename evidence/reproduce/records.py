@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 Row = Literal["offline", "distribution", "adaptive"]
-Along = Literal["users", "queries", "values", "epsilon"]
+Along = Literal["people", "queries", "values", "epsilon"]
 Progress = Callable[[int], object]
 
 ROWS: Final[dict[Row, str]] = {
@@ -36,7 +36,7 @@ ROWS: Final[dict[Row, str]] = {
 """The rows of Table 1, as the paper calls them."""
 
 ALONG: Final[dict[Along, str]] = {
-    "users": "people",
+    "people": "people",
     "queries": "queries",
     "values": "values",
     "epsilon": "epsilon",
@@ -64,7 +64,7 @@ class Case:
     row: Row
     along: Along
     population: str
-    users: int
+    people: int
     queries: int
     values: int
     epsilon: float
@@ -168,12 +168,12 @@ def setting_of(case: Case) -> str:
 
     Examples
     --------
-    >>> setting_of(Case("distribution", "users", "zipf", 1000, 16, 16, 1.0))
+    >>> setting_of(Case("distribution", "people", "zipf", 1000, 16, 16, 1.0))
     'n = 1,000, J = 16, epsilon 1'
     """
     queries = "" if case.row == "distribution" else f", d = {case.queries:,}"
     values = "" if case.row == "adaptive" else f", J = {case.values:,}"
-    return f"n = {case.users:,}{queries}{values}, epsilon {case.epsilon:g}"
+    return f"n = {case.people:,}{queries}{values}, epsilon {case.epsilon:g}"
 
 
 def seed_of(seed: int, case: Case) -> int:
@@ -181,9 +181,9 @@ def seed_of(seed: int, case: Case) -> int:
 
     Examples
     --------
-    >>> case = Case("distribution", "users", "zipf", 1000, 16, 16, 1.0)
+    >>> case = Case("distribution", "people", "zipf", 1000, 16, 16, 1.0)
     >>> seed_of(7, case) == seed_of(7, case) != seed_of(8, case)
     True
     """
-    told = "/".join(map(str, (seed, case.row, case.population, case.users, case.queries, case.values, case.epsilon)))
+    told = "/".join(map(str, (seed, case.row, case.population, case.people, case.queries, case.values, case.epsilon)))
     return int.from_bytes(hashlib.sha256(told.encode()).digest()[:6], "big")

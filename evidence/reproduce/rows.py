@@ -9,6 +9,7 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
+import sottovoce as sv
 from evidence.reproduce.records import HARD, Case, Measured, Progress, Repaired
 from sottovoce.core.errors import SimulationError
 from sottovoce.lab.populations.distributions import frequencies
@@ -51,7 +52,7 @@ ANALYSTS_TOLD: Final[dict[str, str]] = {
 
 def spread_over(case: Case) -> int:
     """Over how many values `spread` would have people, if there were so many; see `shares`."""
-    threshold = debias(case.epsilon) * math.sqrt(2 * math.log(case.values) / case.users)
+    threshold = debias(case.epsilon) * math.sqrt(2 * math.log(case.values) / case.people)
     return max(1, round(2 / threshold))
 
 
@@ -65,9 +66,9 @@ def shares(case: Case) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> shares(Case("distribution", "users", "pair", 1000, 4, 4, 1.0))
+    >>> shares(Case("distribution", "people", "pair", 1000, 4, 4, 1.0))
     array([0.5, 0.5, 0. , 0. ])
-    >>> int(np.count_nonzero(shares(Case("distribution", "users", "spread", 10**6, 4096, 4096, 1.0))))
+    >>> int(np.count_nonzero(shares(Case("distribution", "people", "spread", 10**6, 4096, 4096, 1.0))))
     227
     """
     match case.population:
@@ -80,7 +81,7 @@ def shares(case: Case) -> NDArray[np.float64]:
         case "uniform" | "zipf":
             return frequencies(case.population, case.values)
         case _:
-            raise SimulationError(f"population must be one of {', '.join(POPULATIONS)}")
+            raise SimulationError(f"population must be one of {', '.join(POPULATIONS)}").at("population")
     found = np.zeros(case.values)
     found[:occupied] = 1 / occupied
     return found
@@ -109,30 +110,34 @@ def measure_offline(case: Case, repeats: int, seed: int, progress: Progress | No
 
     Examples
     --------
-    >>> found = measure_offline(Case("offline", "users", "uniform", 1000, 64, 32, 1.0), 3, seed=1)
+    >>> found = measure_offline(Case("offline", "people", "uniform", 1000, 64, 32, 1.0), 3, seed=1)
     >>> found.error < found.previous, found.error < found.bound < found.bound_printed
     (True, True)
     """
     workload = random_signs(case.queries, case.values)
-    survey = Survey.queries(workload, case.epsilon, mechanism="codebook", strategy="direct", users=case.users)
+    survey = Survey(
+        sv.queries(workload), epsilon=case.epsilon, mechanism="codebook", strategy="direct", people=case.people
+    )
     sphere = Sphere(case.queries, 1.0, case.epsilon, 0.0)
     weights = shares(case)
     truth = workload.matvec(weights)
     seeds = seeds_of(seed, 4 * check_repeats(repeats, fewest=2))
     projected, previous, repaired = [], [], []
-    own = Survey.queries(workload, case.epsilon, mechanism="rejection", strategy="direct", users=case.users)
+    own = Survey(
+        sv.queries(workload), epsilon=case.epsilon, mechanism="rejection", strategy="direct", people=case.people
+    )
     for people_seed, report_seed, sphere_seed, own_seed in zip(*(seeds[i::4] for i in range(4)), strict=True):
-        people = histogram_of(weights, case.users, people_seed)
+        people = histogram_of(weights, case.people, people_seed)
         found = survey.estimate(survey.simulate_aggregate(histogram=people, seed=report_seed, progress=progress))
         projected.append(float(np.linalg.norm(found.values - truth)))
         counts = count_reports(sphere, _with_columns(workload, people), sphere_seed, progress)
-        previous.append(float(np.linalg.norm(sphere.estimate(counts, case.users) - truth)))
+        previous.append(float(np.linalg.norm(sphere.estimate(counts, case.people) - truth)))
         if case.population == HARD["offline"]:
             answers = own.estimate(own.simulate_aggregate(histogram=people, seed=own_seed, progress=progress))
             repaired.append(float(np.linalg.norm(answers.values - truth)))
-    stated, own_stated = survey.bound(case.users), own.bound(case.users)
-    printed = survey.question.printed_bound(survey.epsilon, survey.delta, case.users)
-    each = 1 / (case.users * case.epsilon**2)
+    stated, own_stated = survey.bound(case.people), own.bound(case.people)
+    printed = survey.question.printed_bound(survey.epsilon, survey.delta, case.people)
+    each = 1 / (case.people * case.epsilon**2)
     return Measured(
         case,
         repeats,
@@ -159,21 +164,21 @@ def measure_distribution(case: Case, repeats: int, seed: int, progress: Progress
 
     Examples
     --------
-    >>> found = measure_distribution(Case("distribution", "users", "zipf", 2000, 256, 256, 1.0), 4, seed=1)
+    >>> found = measure_distribution(Case("distribution", "people", "zipf", 2000, 256, 256, 1.0), 4, seed=1)
     >>> found.error < found.previous, found.error < found.bound < found.bound_printed
     (True, True)
     """
-    survey = Survey.distribution(case.values, case.epsilon, "hadamard")
+    survey = Survey(sv.shares(case.values), epsilon=case.epsilon, mechanism="hadamard")
     truth = shares(case)
     seeds = seeds_of(seed, 2 * check_repeats(repeats, fewest=2))
     projected, raw = [], []
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
-        people = histogram_of(truth, case.users, people_seed)
+        people = histogram_of(truth, case.people, people_seed)
         found = survey.estimate(survey.simulate_aggregate(histogram=people, seed=report_seed, progress=progress))
         projected.append(float(np.linalg.norm(found.values - truth)))
         raw.append(float(np.linalg.norm(found.raw - truth)))
-    stated = survey.bound(case.users)
-    each = 1 / (case.users * case.epsilon**2)
+    stated = survey.bound(case.people)
+    each = 1 / (case.people * case.epsilon**2)
     return Measured(
         case,
         repeats,
@@ -181,7 +186,7 @@ def measure_distribution(case: Case, repeats: int, seed: int, progress: Progress
         *mean_and_error(projected),
         *mean_and_error(raw),
         bound=stated.value,
-        bound_printed=theorem_4_2(case.values, case.epsilon, case.users).value,
+        bound_printed=theorem_4_2(case.values, case.epsilon, case.people).value,
         lower_shape=min(each**0.25, (case.values * each) ** 0.5, 1.0),
         bound_statement=stated.statement,
     )
@@ -192,13 +197,13 @@ def measure_adaptive(case: Case, repeats: int, seed: int, progress: Progress | N
 
     Examples
     --------
-    >>> found = measure_adaptive(Case("adaptive", "users", "overfit", 20_000, 8, 1020, 1.0), 3, seed=1)
+    >>> found = measure_adaptive(Case("adaptive", "people", "overfit", 20_000, 8, 1020, 1.0), 3, seed=1)
     >>> found.error < found.bound, found.previous
     (True, None)
     """
     found = measure_session(
         case.queries,
-        case.users,
+        case.people,
         case.epsilon,
         case.population,
         repeats=check_repeats(repeats, fewest=2),
@@ -206,7 +211,7 @@ def measure_adaptive(case: Case, repeats: int, seed: int, progress: Progress | N
         progress=progress,
     )
     spread = cast(AdaptiveErrors, found.standard_error)  # there are two repeats or more
-    stated = adaptive_bound(case.queries, 1.0, case.epsilon, case.users)
+    stated = adaptive_bound(case.queries, 1.0, case.epsilon, case.people)
     d, c = case.queries, debias(case.epsilon)
     return Measured(
         case,
@@ -218,6 +223,6 @@ def measure_adaptive(case: Case, repeats: int, seed: int, progress: Progress | N
         previous_standard_error=None,
         bound=stated.value,
         bound_printed=found.linf_bound_paper,
-        lower_shape=min(math.sqrt(c**2 * d * math.log(d) / case.users), 1.0),
+        lower_shape=min(math.sqrt(c**2 * d * math.log(d) / case.people), 1.0),
         bound_statement=stated.statement,
     )

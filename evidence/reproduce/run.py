@@ -58,7 +58,7 @@ class Reproduction:
 
     @property
     def as_expected(self) -> bool:
-        """Whether no check has failed and no claim has another verdict than docs/findings.md gives it."""
+        """Whether no check has failed and no claim has another verdict than docs/contributors/findings.md gives it."""
         return all(check.holds is not False for check in self.checks) and all(one.as_expected for one in self.findings)
 
     def of(self, figure: Figure) -> list[Measured]:
@@ -101,7 +101,7 @@ def grid_of(parts: Sequence[str], *, quick: bool) -> Grid:
     """The figures that these parts need."""
     unknown = sorted(set(parts) - set(PARTS))
     if unknown:
-        raise SimulationError(f"{unknown[0]!r} cannot be reproduced; choose among {', '.join(PARTS)}")
+        raise SimulationError(f"{unknown[0]!r} cannot be reproduced; choose among {', '.join(PARTS)}").at("parts")
     wanted = set(ROWS) if not parts or "table1" in parts else set(parts)
     return tuple(figure for figure in (QUICK if quick else FULL) if figure.still.row in wanted)
 

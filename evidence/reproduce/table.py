@@ -60,10 +60,10 @@ def table_of(measured: Sequence[Measured]) -> tuple[TableRow, ...]:
     """A row for each problem that was measured, in the middle of its figure over people."""
     found = []
     for row in ROWS:
-        points = [one for one in measured if one.case.row == row and one.case.along == "users"]
+        points = [one for one in measured if one.case.row == row and one.case.along == "people"]
         if points:
-            crowds = sorted({one.case.users for one in points})
-            middle = [one for one in points if one.case.users == crowds[len(crowds) // 2]]
+            crowds = sorted({one.case.people for one in points})
+            middle = [one for one in points if one.case.people == crowds[len(crowds) // 2]]
             found.append(_row(row, middle))
     return tuple(found)
 

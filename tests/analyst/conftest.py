@@ -19,6 +19,7 @@ from sottovoce.analyst.collector import Collector
 from sottovoce.analyst.live import LiveSurvey
 from sottovoce.core.errors import ServiceError
 from sottovoce.device.http import Http
+from sottovoce.domain import ValueNumbers
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
 
 MINIMUM = 20
@@ -62,9 +63,8 @@ def counted(live: LiveSurvey) -> None:
 @contextmanager
 def devices(url: str, survey: Any, records: Any, seed: int = 7) -> Iterator[None]:
     """People who answer a panel's rounds as they open, each of them one, until the block ends."""
-    columns = survey.domain.columns(records)
-    n = len(next(iter(columns.values())))
-    seats = np.random.default_rng(seed).integers(1, survey.rounds + 1, size=n)
+    numbers = survey.domain.indices(records)
+    seats = np.random.default_rng(seed).integers(1, survey.rounds + 1, size=len(numbers))
     over, failed = threading.Event(), list[BaseException]()
 
     def answer() -> None:
@@ -81,10 +81,9 @@ def devices(url: str, survey: Any, records: Any, seed: int = 7) -> Iterator[None
                         raise
                     over.wait(0.02)
             asked = sv.Survey.from_json(told["statement"])
-            own = {name: column[seats == number] for name, column in columns.items()}
+            own = ValueNumbers(numbers[seats == number])
             if told["state"] == "open" and (seats == number).any():
-                values = own["value"] if set(own) == {"value"} else own
-                send(url, asked, asked.simulate(values, seed=seed + number))
+                send(url, asked, asked.simulate(own, seed=seed + number))
 
     def run() -> None:
         try:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import sottovoce as sv
@@ -26,7 +27,7 @@ VALUES = ["red"] * 300 + ["green"] * 150 + ["blue"] * 50
 @pytest.fixture
 def answered(service, collector):
     """A survey with 500 counted reports."""
-    survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=2.0, title="answered")
+    survey = sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=2.0, title="answered")
     live = collector.publish(survey)
     if not live.status().n_reports:
         send(service.url, survey, survey.simulate(VALUES, seed=1))
@@ -46,7 +47,7 @@ def test_an_epsilon_that_devices_refuse_is_told_before_it_is_published(service, 
 
 
 def test_delta_has_a_cap_too(service, run):
-    survey = sv.Survey.mean(2, 1.0, epsilon=1.0, delta=10 * DEFAULT_DELTA_CAP, mechanism="gaussian")
+    survey = sv.Survey(sv.vector(2, 1.0), epsilon=1.0, delta=10 * DEFAULT_DELTA_CAP, mechanism="gaussian")
     Path("survey.json").write_text(survey.to_json())
     assert f"is above {DEFAULT_DELTA_CAP:g}" in run("survey", "create", "file", "survey.json").err
 
@@ -65,31 +66,34 @@ def test_the_list_needs_no_token(service, run, answered, monkeypatch):
     [
         (
             ["shares", "--labels", "a,b,c", "--epsilon", "1", "--title", "by labels"],
-            lambda: sv.Survey.distribution(["a", "b", "c"], 1.0, title="by labels"),
+            lambda: sv.Survey(sv.shares(["a", "b", "c"]), epsilon=1.0, title="by labels"),
         ),
         (
             ["shares", "--values", "1e3", "--epsilon", "2", "--mechanism", "hadamard"],
-            lambda: sv.Survey.distribution(1000, 2.0, "hadamard"),
+            lambda: sv.Survey(sv.shares(1000), epsilon=2.0, mechanism="hadamard"),
         ),
         (
             ["queries", "--workload", "prefix:16", "--epsilon", "1", "--strategy", "haar"],
-            lambda: sv.Survey.queries(sv.workloads.Prefix(16), 1.0, strategy="haar"),
-        ),
-        (["vector", "--dimension", "3", "--radius", "2", "--epsilon", "1"], lambda: sv.Survey.mean(3, 2.0, 1.0)),
-        (
-            ["adaptive", "--attributes", "age=0..99", "sex=f,m", "name=text:4", "--rounds", "7", "--epsilon", "1"],
-            lambda: sv.Survey.adaptive({"age": range(100), "sex": ["f", "m"], "name": sv.Domain.text(4)}, 7, 1.0),
+            lambda: sv.Survey(sv.queries(sv.workloads.Prefix(16)), epsilon=1.0, strategy="haar"),
         ),
         (
-            [*("shares", "--labels", "no,yes", "--epsilon", "1", "--users", "5200", "--title", "by weeks"), *WEEKLY],
-            lambda: sv.Survey.tracking(
+            ["vector", "--dimension", "3", "--radius", "2", "--epsilon", "1"],
+            lambda: sv.Survey(sv.vector(3, 2.0), epsilon=1.0),
+        ),
+        (
+            ["panel", "--attributes", "age=0..99", "sex=f,m", "name=text:4", "--rounds", "7", "--epsilon", "1"],
+            lambda: sv.Panel({"age": range(100), "sex": ["f", "m"], "name": sv.Domain.text(4)}, rounds=7, epsilon=1.0),
+        ),
+        (
+            [*("shares", "--labels", "no,yes", "--epsilon", "1", "--people", "5200", "--title", "by weeks"), *WEEKLY],
+            lambda: sv.Tracking(
                 Shares(["no", "yes"]),
-                1.0,
+                epsilon=1.0,
                 every="week",
                 starts="2031-01-06",
                 periods=52,
                 renews="quarter",
-                users=400,
+                people=400,
                 title="by weeks",
             ),
         ),
@@ -107,7 +111,7 @@ def test_create_publishes_what_the_library_would_state(service, run, collector, 
     assert spoken.status == 0
     assert survey.id in spoken.out
     assert f"sottovoce answer {service.url} {survey.id[:12]} VALUE" in spoken.out
-    assert f"sottovoce {'ask' if words[0] == 'adaptive' else 'estimate'} {survey.id[:12]}" in spoken.out
+    assert f"sottovoce {'ask' if words[0] == 'panel' else 'estimate'} {survey.id[:12]}" in spoken.out
 
 
 def test_a_tracking_survey_is_shown_with_its_promise_and_its_periods(run, collector):
@@ -142,7 +146,7 @@ def test_a_survey_with_a_relay_says_so(run, collector):
 
 
 def test_create_from_a_file(service, run, tmp_path):
-    survey = sv.Survey.queries(sv.workloads.Prefix(4), 1.0, strategy="factorized")
+    survey = sv.Survey(sv.queries(sv.workloads.Prefix(4)), epsilon=1.0, strategy="factorized")
     ((_, attachment),) = survey.attachments.items()
     (tmp_path / "survey.json").write_text(survey.to_json())
     (tmp_path / "attached").write_bytes(attachment)
@@ -194,12 +198,12 @@ def test_a_delta_is_told_wherever_epsilon_is(service, run, collector, answered):
 
 
 def test_titles_cannot_write_on_the_terminal(service, run, collector):
-    collector.publish(sv.Survey.distribution(3, 1.0, title="[bold red]loud[/] [link=x]y"))
+    collector.publish(sv.Survey(sv.shares(3), epsilon=1.0, title="[bold red]loud[/] [link=x]y"))
     assert "[bold red]loud[/]" in run("survey", "list").out
 
 
 def test_seal_and_delete(service, run, collector):
-    survey = sv.Survey.distribution(3, 1.0, title="short-lived")
+    survey = sv.Survey(sv.shares(3), epsilon=1.0, title="short-lived")
     live = collector.publish(survey)
     assert run("survey", "seal", "short-lived", "--json").json["state"] == "sealed"
     assert live.status().state == "sealed"
@@ -216,7 +220,7 @@ def test_seal_and_delete(service, run, collector):
 def test_estimate(service, run, answered):
     expected = answered.estimate()
     told = run("estimate", "answered", "--level", "0.9", "--top", "2", "--hostile", "10", "--json").json
-    assert told["answers"] == [line._asdict() for line in expected.top(2, 0.9)]
+    assert told["answers"] == [line.row() for line in expected.top(2, 0.9)]
     assert (told["n_reports"], told["waiting"], told["epsilon"], told["n_answers"]) == (500, 0, 2.0, 3)
     assert told["bound"]["l2"] == expected.bound.value
     assert told["influence"] == influence(answered.survey, 500, 10).to_dict()
@@ -226,7 +230,7 @@ def test_estimate(service, run, answered):
     assert "epsilon 2, randomized_response" in " ".join(spoken.split())
     assert f"expected L2 error over all answers: at most {expected.bound.value:.4g}\n" in spoken
     assert told["raw_bound"]["l2"] == expected.raw_bound.value >= expected.bound.value
-    assert f"the same of the raw answers: at most {expected.raw_bound.value:.4g}\n" in spoken
+    assert f"expected L2 error over all raw answers: at most {expected.raw_bound.value:.4g}\n" in spoken
     assert "5 malicious devices among 500 reports" in " ".join(spoken.split())
 
 
@@ -245,7 +249,7 @@ def test_sums(service, run, answered):
 
 
 def test_answers_to_queries_keep_their_order(service, run, collector):
-    survey = sv.Survey.queries(sv.workloads.Prefix(4), epsilon=4.0, title="in order")
+    survey = sv.Survey(sv.queries(sv.workloads.Prefix(4)), epsilon=4.0, title="in order")
     live = collector.publish(survey)
     send(service.url, survey, survey.simulate([0] * 300 + [3] * 200, seed=1))
     counted(live)
@@ -253,12 +257,12 @@ def test_answers_to_queries_keep_their_order(service, run, collector):
     told = run("estimate", "in order", "--level", "0.9", "--json").json
     assert told["answers"] == expected.to_dict(0.9)["answers"]
     largest = run("estimate", "in order", "--level", "0.9", "--top", "4", "--json").json
-    assert largest["answers"] == [line._asdict() for line in expected.top(4, 0.9)]
+    assert largest["answers"] == [line.row() for line in expected.top(4, 0.9)]
     assert largest["answers"] != told["answers"]
 
 
 def test_watch_ends_with_the_survey(service, run, collector):
-    survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=2.0, title="sealed and watched")
+    survey = sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=2.0, title="sealed and watched")
     live = collector.publish(survey)
     send(service.url, survey, survey.simulate(VALUES, seed=1))
     counted(live)
@@ -274,6 +278,15 @@ def test_estimate_draws(service, run, answered, tmp_path):
     check_error(run("estimate", "answered", "--picture", "colours.doc", "--json"), "SimulationError", ".svg")
 
 
+def test_estimate_writes_tables(service, run, answered, tmp_path):
+    places = [tmp_path / name for name in ("colours.csv", "colours.parquet")]
+    found = run("estimate", "answered", "--csv", str(places[0]), "--parquet", str(places[1]), "--json").json
+    assert (found["csv"], found["parquet"]) == (str(places[0]), str(places[1]))
+    estimate = answered.estimate()
+    assert places[0].read_bytes().decode() == estimate.to_csv()
+    assert pq.read_table(places[1]) == estimate.to_arrow()
+
+
 @pytest.mark.parametrize(
     ("words", "kind", "helpful"),
     [
@@ -282,7 +295,7 @@ def test_estimate_draws(service, run, answered, tmp_path):
         (["--hostile", "0"], "SurveyError", "hostile is 0"),
         (["--hostile", "501"], "SurveyError", "hostile is 501"),
         (["--hostile", "many"], "UsageError", "not a number"),
-        (["--sum", "red", "purple"], "ValueOutsideDomainError", "not in the domain"),
+        (["--sum", "red", "purple"], "UnknownAnswerError", "purple"),
         (["--sum", "red", "red"], "SurveyError", "twice"),
     ],
 )
@@ -291,7 +304,7 @@ def test_estimate_refuses(service, run, answered, words, kind, helpful):
 
 
 def test_estimate_below_the_minimum(service, run, collector):
-    survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=1.5, title="too few")
+    survey = sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=1.5, title="too few")
     live = collector.publish(survey)
     send(service.url, survey, survey.simulate(VALUES[: MINIMUM - 1], seed=1))
     counted(live)
@@ -305,7 +318,7 @@ PEOPLE = {"age": np.arange(2000) % 100}
 
 
 def test_ask(service, run, collector):
-    survey = sv.Survey.adaptive({"age": range(100)}, 3, 4.0, title="people")
+    survey = sv.Panel({"age": range(100)}, rounds=3, epsilon=4.0, title="people")
     live = collector.publish(survey)
     with devices(service.url, survey, PEOPLE):
         first = run("ask", "people", "age < 30", "--reports", "300", "--json").json
@@ -317,15 +330,27 @@ def test_ask(service, run, collector):
         assert "old" in spoken.out
         assert "2 of 3 rounds asked" in " ".join(spoken.out.split())
         # An open round with the same question is finished, and its answer is the answer.
-        live.open_round(sv.Survey.round(survey, 3, "age < 60"))
+        live.open_round(sv.adaptive.round_of(survey, 3, "age < 60"))
         third = run("ask", "people", "age < 60", "--reports", "300", "--json").json
         assert (third["finished"], third["answer"]["round"], third["remaining"]) == (True, 3, 0)
     check_error(run("ask", "people", "age < 70", "--reports", "1", "--json"), "SessionError", "all 3 rounds")
 
 
+def test_ask_resumes_a_round_with_its_own_choices_alone(service, run, collector):
+    survey = sv.Panel({"age": range(100)}, rounds=2, epsilon=4.0, title="chosen")
+    live = collector.publish(survey)
+    live.open_round(sv.adaptive.round_of(survey, 1, "age // 50", 2), ("young", "old"))
+    asked = ("ask", "chosen", "age // 50", "--reports", "300", "--json", "--choices")
+    for other in ("old,young", "young,middle,old", "2"):
+        check_error(run(*asked, other), "SessionError", "young,old")
+    with devices(service.url, survey, PEOPLE):
+        told = run(*asked, "young,old").json
+    assert (told["answer"]["round"], told["finished"]) == (1, True)
+
+
 def test_ask_finishes_another_question_first(service, run, collector):
-    survey = sv.Survey.adaptive({"age": range(100)}, 2, 4.0, title="left open")
-    collector.publish(survey).open_round(sv.Survey.round(survey, 1, "age < 60"))
+    survey = sv.Panel({"age": range(100)}, rounds=2, epsilon=4.0, title="left open")
+    collector.publish(survey).open_round(sv.adaptive.round_of(survey, 1, "age < 60"))
     with devices(service.url, survey, PEOPLE):
         told = run("ask", "left open", "age < 30", "--reports", "300", "--json").json
     assert [one["round"] for one in told["history"]] == [1, 2]
@@ -333,7 +358,7 @@ def test_ask_finishes_another_question_first(service, run, collector):
 
 
 def test_ask_interrupted_says_what_to_do(service, run, collector, monkeypatch):
-    survey = sv.Survey.adaptive({"age": range(100)}, 2, 4.0, title="interrupted")
+    survey = sv.Panel({"age": range(100)}, rounds=2, epsilon=4.0, title="interrupted")
     live = collector.publish(survey)
 
     def interrupt(seconds: float) -> None:
@@ -347,7 +372,7 @@ def test_ask_interrupted_says_what_to_do(service, run, collector, monkeypatch):
 
 
 def test_ask_refuses(service, run, collector, answered):
-    collector.publish(sv.Survey.adaptive({"age": range(100)}, 2, 1.0, title="mistakes"))
+    collector.publish(sv.Panel({"age": range(100)}, rounds=2, epsilon=1.0, title="mistakes"))
     check_error(run("ask", "mistakes", "age < 30", "--json"), "SessionError", "when a round ends")
     check_error(run("ask", "mistakes", "height < 3", "--reports", "9", "--json"), "QueryError", "height")
     check_error(run("ask", "mistakes", "age <", "--reports", "9", "--json"), "QueryError")
@@ -453,7 +478,7 @@ def test_an_unreachable_collector_is_told(run, words):
 
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words[:2] != ["survey", "list"]], ids=" ".join)
 def test_a_wrong_token_is_told(service, run, collector, answered, words):
-    rounds = collector.publish(sv.Survey.adaptive({"age": range(100)}, 2, 1.0, title="mistakes"))
+    rounds = collector.publish(sv.Panel({"age": range(100)}, rounds=2, epsilon=1.0, title="mistakes"))
     named = [rounds.id if words[0] == "ask" and word == "answered" else word for word in words]
     outcome = run(*named, "--token", SECRET, "--json")
     assert SECRET not in check_error(outcome, "ServiceError", "token") + outcome.out
@@ -474,13 +499,13 @@ def test_other_bad_connections(service, run):
 def test_unknown_and_ambiguous_surveys(service, run, collector, words):
     check_error(run(*words, "no such title", "--json"), "ServiceError", "sottovoce survey list")
     for size in (3, 4):
-        collector.publish(sv.Survey.distribution(size, 1.0, title="one of two"))
+        collector.publish(sv.Survey(sv.shares(size), epsilon=1.0, title="one of two"))
     check_error(run(*words, "one of two", "--json"), "SurveyError", "2 surveys match", "by its id")
 
 
 HELP = [
     *[words[:2] for words in COMMANDS if words[0] in ("survey", "token")],
-    *[["survey", "create", kind] for kind in ("shares", "queries", "vector", "adaptive", "file")],
+    *[["survey", "create", kind] for kind in ("shares", "queries", "vector", "panel", "file")],
     *[["estimate"], ["ask"], ["export"], ["survey"], ["token"]],
 ]
 

@@ -24,7 +24,7 @@ def gathering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def test_the_estimate_is_the_same(gathering: Service, tmp_path: Path, run: Run) -> None:
-    survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=1.0, title="Gathered")
+    survey = sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=1.0, title="Gathered")
     live = sv.connect(gathering.url, gathering.token).publish(survey)
     reports = survey.simulate(["red"] * 600 + ["blue"] * 400, seed=3)
     ids = send(gathering.url, survey, reports)

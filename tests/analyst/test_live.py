@@ -6,6 +6,7 @@ import pytest
 
 import sottovoce as sv
 from analyst.conftest import MINIMUM, counted, send
+from refusing import refuses
 from sottovoce.analyst.parquet import read_export
 from sottovoce.core.errors import ReportError, ServiceError, SessionError, SignatureError, SurveyError
 from sottovoce.core.signing import fingerprint, to_base64url
@@ -14,7 +15,7 @@ VALUES = ["red"] * 300 + ["green"] * 150 + ["blue"] * 50
 
 
 def colours(title: str) -> sv.Survey:
-    return sv.Survey.distribution(["red", "green", "blue"], epsilon=1.0, title=title)
+    return sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=1.0, title=title)
 
 
 def refused(status: int, code: str):
@@ -39,9 +40,9 @@ def test_what_is_published_comes_back_verified(service, collector):
 @pytest.mark.parametrize(
     "survey",
     [
-        sv.Survey.queries(sv.workloads.Prefix(16), 1.0, strategy="haar"),
-        sv.Survey.mean(5, 2.0, 1.0),
-        sv.Survey.adaptive({"age": range(100), "name": sv.Domain.text(4)}, 5, 1.0),
+        sv.Survey(sv.queries(sv.workloads.Prefix(16)), epsilon=1.0, strategy="haar"),
+        sv.Survey(sv.vector(5, 2.0), epsilon=1.0),
+        sv.Panel({"age": range(100), "name": sv.Domain.text(4)}, rounds=5, epsilon=1.0),
     ],
     ids=lambda survey: survey.kind,
 )
@@ -51,14 +52,14 @@ def test_every_kind_can_be_published(collector, survey):
 
 def test_attachments_travel_too(collector, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    survey = sv.Survey.queries(sv.workloads.Prefix(4), 1.0, strategy="optimized")
+    survey = sv.Survey(sv.queries(sv.workloads.Prefix(4)), epsilon=1.0, strategy="optimized")
     assert survey.attachments
     collector.publish(survey)
     assert collector.survey(survey.id).survey.attachments == survey.attachments
 
 
 def test_one_title_of_two_surveys_names_neither(collector):
-    first, second = colours("twice"), sv.Survey.distribution(5, 1.0, title="twice")
+    first, second = colours("twice"), sv.Survey(sv.shares(5), epsilon=1.0, title="twice")
     collector.publish(first)
     collector.publish(second)
     with pytest.raises(SurveyError, match="2 surveys match 'twice'") as caught:
@@ -74,17 +75,17 @@ def test_an_unknown_survey(collector):
     with pytest.raises(ServiceError) as caught:
         collector.survey("0" * 64)
     assert caught.value.status == 404
-    with pytest.raises(SurveyError, match="named by its id"):
+    with refuses(SurveyError, "name"):
         collector.survey("")
 
 
 def test_only_surveys_can_be_published(collector):
-    adaptive = sv.Survey.adaptive(10, 2, 1.0)
-    with pytest.raises(SurveyError, match="a round is published by its panel"):
-        collector.publish(sv.Survey.round(adaptive, 1, "value < 3"))
-    with pytest.raises(SurveyError, match="not str"):
+    adaptive = sv.Panel(10, rounds=2, epsilon=1.0)
+    with refuses(SurveyError, "survey"):
+        collector.publish(sv.adaptive.round_of(adaptive, 1, "value < 3"))
+    with refuses(SurveyError, "survey"):
         collector.publish("a survey")
-    with pytest.raises(SurveyError, match="minimum_reports is 0"):
+    with refuses(SurveyError, "minimum_reports"):
         collector.publish(colours("none"), minimum_reports=0)
 
 
@@ -93,9 +94,9 @@ def test_the_pinned_key_must_be_the_collectors(service, collector):
     collector.publish(survey)
     for pin in (service.fingerprint[:16], to_base64url(collector.key)):
         assert sv.connect(service.url, service.token, key=pin).survey(survey.id).id == survey.id
-    with pytest.raises(SignatureError, match="is not the given one"):
+    with refuses(SignatureError, "key"):
         sv.connect(service.url, service.token, key="0" * 64).survey(survey.id)
-    with pytest.raises(SignatureError, match="is not the given one"):
+    with refuses(SignatureError, "key"):
         sv.connect(service.url, service.token, key="0" * 64).surveys()
 
 
@@ -151,12 +152,12 @@ def test_watching_ends_with_the_sealed_survey(service, collector):
             live.seal()
     assert seen == [500, 600]
     assert [estimate.n_reports for estimate in live.watch(0.1)] == [600]
-    with pytest.raises(SurveyError, match="seconds must be"):
+    with refuses(SurveyError, "seconds"):
         next(live.watch(0))
 
 
 def test_an_adaptive_survey_has_no_estimate_of_its_own(collector):
-    live = collector.publish(sv.Survey.adaptive(10, 2, 1.0, title="rounds only"))
+    live = collector.publish(sv.Panel(10, rounds=2, epsilon=1.0, title="rounds only"))
     for read in (live.aggregate, live.estimate, lambda: next(live.watch())):
         with pytest.raises(SessionError, match="round by round"):
             read()
@@ -235,7 +236,7 @@ def test_an_export_goes_on_after_an_interruption(service, collector, tmp_path):
 def test_a_survey_without_reports_exports_nothing(collector, tmp_path):
     survey = colours("empty")
     assert collector.publish(survey).export(tmp_path) == (0, 0, 0)
-    with pytest.raises(ReportError, match="no exported reports"):
+    with refuses(ReportError, "folder"):
         read_export(survey, tmp_path)
 
 
@@ -267,7 +268,7 @@ def test_tokens_open_what_they_are_for(service, collector):
 
 def test_tokens_that_cannot_be(collector):
     for scopes in ([], ["read", "everything"], "all"):
-        with pytest.raises(SurveyError, match="one or more of read, ask, publish, admin"):
+        with refuses(SurveyError, "scopes"):
             collector.create_token(scopes)
     secret = "sv_0123abcd_" + "A" * 43
     with pytest.raises(SurveyError, match="8 characters") as caught:

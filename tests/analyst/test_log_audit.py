@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
+import sottovoce as sv
 from collector.service import Service, running
 from sottovoce.cli import main
 from sottovoce.core.signing import SigningKey
+from sottovoce.protocol.log import PUBLISHED, LogEntry
 from sottovoce.surveys.survey import Survey
-from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
+from sottovoce.transparency.tree import GrowingTree, leaf_hash
 from sottovoce.transparency.tree_head import TreeHead, sign_checkpoint
 
-DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
-FRUIT = Survey.distribution(["apple", "pear"], epsilon=1.0, title="Which fruit?")
+DRINKS = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="What do you drink?")
+FRUIT = Survey(sv.shares(["apple", "pear"]), epsilon=1.0, title="Which fruit?")
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def other_head(folder: Path, *surveys: str) -> str:
     """What the same key would have signed of another list."""
     tree = GrowingTree()
     for survey in surveys:
-        tree.append(LogEntry(PUBLISHED, survey).hash)
+        tree.append(leaf_hash(LogEntry(PUBLISHED, survey).leaf))
     return sign_checkpoint(SigningKey.load_or_create(folder / "signing.key"), TreeHead(tree.size, tree.root(tree.size)))
 
 

@@ -19,8 +19,8 @@ from sottovoce.device.http import BAD_ANSWER
 from sottovoce.formats.wire import encode_batch
 from sottovoce.protocol.surveys import RoundStatus, Status
 
-AGES = sv.Survey.adaptive(sv.Domain.of(10), rounds=4, epsilon=1.0, title="Ages")
-COLOURS = sv.Survey.distribution(["red", "green"], epsilon=1.0, title="Colours")
+AGES = sv.Panel(sv.Domain.of(10), rounds=4, epsilon=1.0, title="Ages")
+COLOURS = sv.Survey(sv.shares(["red", "green"]), epsilon=1.0, title="Colours")
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def connected(played: Played) -> Collector:
 def with_rounds(played: Played, *rounds: Any, labels: tuple[str, ...] = ()) -> None:
     """A collector that lists these surveys as rounds 1, 2, ..."""
     played.publish(AGES)
-    status = Status(AGES.id, "", "adaptive", 1.0, 0.0, None, "open", 0, 0, 1, len(rounds), 0)
+    status = Status(AGES.id, "", "panel", 1.0, 0.0, None, "open", 0, 0, 1, len(rounds), 0)
     played.twists["GET", f"{AGES.id}/status"] = lambda _: as_json(200, status.to_dict())
     told = [
         to_builtins(RoundStatus(played.publish(asked), place, "open", 0, 0, "", list(labels)))
@@ -51,15 +51,15 @@ def session(played: Played) -> object:
 
 
 def test_a_round_that_belongs_to_something_else(played: Played) -> None:
-    other = sv.Survey.adaptive(sv.Domain.of(10), rounds=2, epsilon=1.0)
-    for foreign in (COLOURS, sv.Survey.round(other, 1, sv.query("value < 3"))):
+    other = sv.Panel(sv.Domain.of(10), rounds=2, epsilon=1.0)
+    for foreign in (COLOURS, sv.adaptive.round_of(other, 1, sv.query("value < 3"))):
         with_rounds(played, foreign)
         with pytest.raises(SessionError, match=f"round 1 is not a round of panel {AGES.id[:12]}"):
             session(played)
 
 
 def test_rounds_out_of_order(played: Played) -> None:
-    first, second = (sv.Survey.round(AGES, number, sv.query("value < 3")) for number in (1, 2))
+    first, second = (sv.adaptive.round_of(AGES, number, sv.query("value < 3")) for number in (1, 2))
     with_rounds(played, first)
     session(played)
     for listed in ((second,), (first, second)):  # one is missing; the second was opened while the first still is
@@ -69,7 +69,7 @@ def test_rounds_out_of_order(played: Played) -> None:
 
 
 def test_more_names_than_choices(played: Played) -> None:
-    with_rounds(played, sv.Survey.round(AGES, 1, sv.query("value"), 3), labels=("a", "b"))
+    with_rounds(played, sv.adaptive.round_of(AGES, 1, sv.query("value"), 3), labels=("a", "b"))
     with pytest.raises(SessionError, match="names 2 choices for round 1, which has 3"):
         session(played)
 

@@ -39,7 +39,7 @@ def test_the_page(service, collector, monkeypatch, capsys):
     run(export)
     run(elsewhere)
     printed = capsys.readouterr().out
-    assert "1000 reports, of which none is counted twice" in printed
+    assert "1000 reports, each counted once" in printed
     assert "is the median age" in printed
     # Half of all people are up to 49. The share up to a value is known to 1.32 / 2 / sqrt(200) = 0.047 from each round,
     # so ages that are six of these away, 28 years, are never taken for the median.

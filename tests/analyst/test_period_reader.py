@@ -12,9 +12,7 @@ from sottovoce.analyst.periods import PeriodReader, TrackedPeriods
 from sottovoce.core.errors import NoReportsError
 from sottovoce.protocol.surveys import PeriodStatus
 
-TRACKING = sv.Survey.tracking(
-    sv.questions.Shares(["no", "yes"]), periods=3, every="week", starts="2031-01-06", epsilon=1.0
-)
+TRACKING = sv.Tracking(sv.questions.Shares(["no", "yes"]), periods=3, every="week", starts="2031-01-06", epsilon=1.0)
 
 
 def closed(number: int, n_reports: int, state: Any = "sealed") -> PeriodStatus:

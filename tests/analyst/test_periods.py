@@ -12,6 +12,7 @@ import pytest
 
 import sottovoce as sv
 from collector.tracked import TrackedApi, tracking_api, weekly
+from refusing import refuses
 from sottovoce.analyst import crowd as crowd_module
 from sottovoce.analyst.live import LiveSurvey
 from sottovoce.collector.store import open_store
@@ -91,7 +92,7 @@ def test_the_curve_marks_what_is_open_and_fetches_what_is_closed_once(api: Track
     api.at(1, 3)
     closed = live.curve()
     assert (list(closed.estimates), closed.unfinished, closed.closed) == ([1], {2}, [1])
-    assert closed.series("yes").points[1].value is None, "too few reports are a gap"
+    assert closed.series("yes").points[1].n_reports == 0, "too few reports are a gap"
     before = [path for path in http.asked if path.endswith(f"{tracking.period(1).id}/aggregate")]
     assert live.curve().estimates[1].n_reports == 30
     after = [path for path in http.asked if path.endswith(f"{tracking.period(1).id}/aggregate")]
@@ -136,20 +137,20 @@ def test_a_collector_with_other_periods_is_refused(api: TrackedApi) -> None:
 
 
 def test_other_surveys_have_no_curve_and_tracking_ones_no_estimate(api: TrackedApi) -> None:
-    live, _ = live_of(api, sv.Survey.distribution(3, epsilon=1.0))
+    live, _ = live_of(api, sv.Survey(sv.shares(3), epsilon=1.0))
     for ask in (live.curve, live.periods, lambda: live.period(1), lambda: next(live.watch_curve())):
         with pytest.raises(SessionError, match="no calendar"):
             ask()
     tracking, _ = live_of(api, weekly())
     with pytest.raises(SessionError, match=r"use curve\(\)"):
         tracking.estimate()
-    with pytest.raises(SurveyError, match="above 0"):
+    with refuses(SurveyError, "seconds"):
         next(tracking.watch_curve(seconds=0))
 
 
 def test_a_period_is_not_published_by_hand() -> None:
     collector = sv.connect("http://127.0.0.1:8470", "sv_0123abcd_" + "A" * 43)
-    with pytest.raises(SurveyError, match="publish its tracking survey"):
+    with refuses(SurveyError, "survey"):
         collector.publish(weekly().period(1))
 
 

@@ -7,6 +7,7 @@ import argparse
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.cli.survey_options import asked_question, parse_values
 from sottovoce.core.errors import DomainError, SurveyError
 from sottovoce.questions import Shares
@@ -29,27 +30,27 @@ def test_the_four_ways(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "helpful"),
+    ("words", "field"),
     [
-        ({}, "exactly one way"),
-        ({"values": 3, "labels": "a,b"}, "exactly one way"),
-        ({"range": "18-99"}, "like 18..99"),
-        ({"attributes": ["age"]}, "write it like age=0..99"),
-        ({"attributes": ["=1..2"]}, "write it like age=0..99"),
-        ({"attributes": ["age=1..2", "age=1..3"]}, "repeated"),
-        ({"labels": "@no-such-file"}, "no-such-file"),
-        ({"labels": "@."}, "cannot be read"),
-        ({"labels": "@nul\0l"}, "cannot be read"),
+        ({}, "values"),
+        ({"values": 3, "labels": "a,b"}, "labels"),
+        ({"range": "18-99"}, "range"),
+        ({"attributes": ["age"]}, "attributes"),
+        ({"attributes": ["=1..2"]}, "attributes"),
+        ({"attributes": ["age=1..2", "age=1..3"]}, "attributes"),
+        ({"labels": "@no-such-file"}, "labels"),
+        ({"labels": "@."}, "labels"),
+        ({"labels": "@nul\0l"}, "labels"),
     ],
 )
-def test_what_cannot_be_read_is_told(words, helpful):
-    with pytest.raises(SurveyError, match=helpful):
+def test_what_cannot_be_read_is_told(words, field):
+    with refuses(SurveyError, field):
         domain_of(**words)
 
 
 def test_a_binary_file_holds_no_labels(tmp_path):
     (tmp_path / "picture").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(DomainError, match="not a text file"):
+    with refuses(DomainError, "labels"):
         domain_of(labels=f"@{tmp_path}/picture")
 
 

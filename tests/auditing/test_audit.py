@@ -9,14 +9,16 @@ import pytest
 import sottovoce as sv
 from sottovoce.auditing.channel import device_channel, stated_channel, worst_ratio
 from sottovoce.auditing.empirical import certify
+from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms import FiniteMechanism, create, serving
 from sottovoce.randomness import os_source, within_epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", serving(FiniteMechanism))
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_registry_is_sound(name: str, epsilon: float) -> None:
-    result = sv.audit(name, epsilon, domain_size=9, samples=2000)
+    result = sv.audit(name, epsilon=epsilon, domain_size=9, samples=2000)
     assert result.sound
     assert epsilon - 1e-9 < result.exact_epsilon <= epsilon
     assert result.certified_lower_bound <= epsilon
@@ -41,7 +43,7 @@ def test_closed_form_at_large_domains(name: str, domain_size: int) -> None:
 
 def test_certified_bound_approaches_the_truth() -> None:
     """With enough reports the bound comes close: the audit has power, not only soundness."""
-    result = sv.audit("randomized_response", 2.0, domain_size=2, samples=40_000)
+    result = sv.audit("randomized_response", epsilon=2.0, domain_size=2, samples=40_000)
     assert 1.8 < result.certified_lower_bound <= 2.0
 
 
@@ -88,7 +90,7 @@ def test_a_mechanism_object_is_audited_at_its_own_parameters() -> None:
 
 
 def test_result_is_plain_data() -> None:
-    found = sv.audit("hadamard", 1.0, samples=1000).to_dict()
+    found = sv.audit("hadamard", epsilon=1.0, samples=1000).to_dict()
     assert {"mechanism", "epsilon", "delta", "exact_epsilon", "certified_lower_bound", "sound"} <= set(found)
     assert found["delta"] == 0.0
 
@@ -99,3 +101,16 @@ def test_enumeration_runs_the_real_device_code() -> None:
     for row in device_channel(mechanism).values():
         assert sum(row.values()) == 1
         assert all(mechanism.encode(mechanism.decode(report)) == report for report in row)
+
+
+def test_what_says_which_instance_is_refused_beside_a_survey_and_a_delta_beside_a_pure_mechanism() -> None:
+    survey = sv.Survey(sv.shares(2), epsilon=1.0)
+    for subject, given in (
+        (survey, {"epsilon": 2.0}),
+        (survey.mechanism, {"domain_size": 4}),
+        (survey, {"delta": 1e-6}),
+        ("hadamard", {"delta": 1e-6}),
+    ):
+        with pytest.raises(MechanismError) as refused:
+            sv.audit(subject, **given)  # type: ignore[arg-type]
+        assert [refused.value.field] == list(given)

@@ -96,7 +96,7 @@ def test_one_value_in_a_hundred_thousand(kind: Any, device: Any) -> None:
 
 def test_one_value_through_the_survey(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mechanism is sound; what a survey does with one value before it or after it is not."""
-    survey, value = sv.Survey.distribution(20_000, 1.0, "hadamard"), randbelow(20_000)
+    survey, value = sv.Survey(sv.shares(20_000), epsilon=1.0, mechanism="hadamard"), randbelow(20_000)
     randomize, private_input = sv.Survey.randomize, sv.Survey.private_input
 
     def telling(self: sv.Survey, held: Any) -> bytes:
@@ -157,6 +157,7 @@ def test_only_large_domains(mechanism: Any, device: Any) -> None:
 # --- one seed, rotation, level, column ------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_rotation_in_thousands() -> None:
     rotation = randbelow(2000)
 
@@ -343,6 +344,7 @@ def test_coins_that_are_not_exact(coin: Any, monkeypatch: pytest.MonkeyPatch) ->
 # --- one product in one field ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "order"), [(PrimeField, 149), (ExtensionField, 16), (ExtensionField, 27)])
 @pytest.mark.parametrize("operation", ["multiply", "add", "subtract"])
 def test_one_wrong_result_in_a_field(field: Any, order: int, operation: str, monkeypatch: pytest.MonkeyPatch) -> None:

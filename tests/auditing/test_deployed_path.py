@@ -20,12 +20,12 @@ from sottovoce.surveys import survey as survey_module
 from sottovoce.workloads import Prefix
 
 SURVEYS = {
-    "proved": sv.Survey.distribution(["red", "green", "blue"], 1.0, "randomized_response"),
-    "sampled": sv.Survey.distribution(3000, 1.0, "hadamard"),
-    "round": sv.Survey.round(sv.Survey.adaptive({"age": range(9)}, 3, 1.0), 1, "age / 8"),
-    "queries": sv.Survey.queries(Prefix(6), 1.0, mechanism="codebook", strategy="direct", users=2000),
-    "vectors": sv.Survey.mean(3, 2.0, 1.0, mechanism="rejection", users=2000),
-    "noise": sv.Survey.mean(2, 2.0, 1.0, 1e-6, mechanism="gaussian", users=2000),
+    "proved": sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=1.0, mechanism="randomized_response"),
+    "sampled": sv.Survey(sv.shares(3000), epsilon=1.0, mechanism="hadamard"),
+    "round": sv.adaptive.round_of(sv.Panel({"age": range(9)}, rounds=3, epsilon=1.0), 1, "age / 8"),
+    "queries": sv.Survey(sv.queries(Prefix(6)), epsilon=1.0, mechanism="codebook", strategy="direct", people=2000),
+    "vectors": sv.Survey(sv.vector(3, 2.0), epsilon=1.0, mechanism="rejection", people=2000),
+    "noise": sv.Survey(sv.vector(2, 2.0), epsilon=1.0, delta=1e-6, mechanism="gaussian", people=2000),
 }
 SOUND = sv.Survey.randomize
 
@@ -111,6 +111,7 @@ def half_of_the_bits() -> ByteSource:
     return ByteSource(lambda n: bytes(byte & 0x55 for byte in vars(source_module)["os"].urandom(n)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "source"),
     [
@@ -134,7 +135,7 @@ def test_whole_reports_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_fault_of_the_stated_size_in_the_survey_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only runs through the survey count. A fault in one report of 650 is missed with probability exp(-15) at most."""
-    survey, salt, calls = sv.Survey.distribution(64, 2.0, "unary_optimized"), token_bytes(), 0
+    survey, salt, calls = sv.Survey(sv.shares(64), epsilon=2.0, mechanism="unary_optimized"), token_bytes(), 0
 
     def counted(self: sv.Survey, value: Any) -> bytes:
         nonlocal calls

@@ -208,6 +208,7 @@ def test_candidates_that_do_not_follow_their_marks(fault) -> None:
     assert not sv.audit(planted(Codebook, fault).best(DIMENSION, 1.0, 1.0, 0.0, 10_000), samples=100).sound
 
 
+@pytest.mark.slow
 def test_without_a_fault_vector_mechanisms_are_sound() -> None:
     """Planting by itself breaks nothing: the same classes around the sound device."""
     for kind, delta in ((Gaussian, 1e-6), (Rejection, 0.0), (Codebook, 0.0)):

@@ -102,7 +102,7 @@ def test_every_fault_is_found(kind: type[Tables]) -> None:
 
 
 def test_a_survey_is_audited_with_all_that_its_device_runs() -> None:
-    survey = sv.Survey.records({"a": ["x", "y", "z"], "b": sv.number(-1, 1)}, epsilon=2.0)
+    survey = sv.Survey(sv.records({"a": ["x", "y", "z"], "b": sv.number(-1, 1)}), epsilon=2.0)
     result = sv.audit(survey, samples=200, seconds=1)
     assert result.verdict == "sampled"
     assert result.survey == survey.id

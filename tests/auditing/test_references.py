@@ -81,7 +81,7 @@ def test_sets_are_audited_by_their_stated_law_too() -> None:
 def test_a_survey_may_use_a_foreign_mechanism_for_sets() -> None:
     register(ForeignOption)
     try:
-        survey = sv.Survey.choices(5, most=2, epsilon=1.0, mechanism="foreign_option", users=100)
+        survey = sv.Survey(sv.choices(5, most=2), epsilon=1.0, mechanism="foreign_option", people=100)
         assert isinstance(survey.mechanism, ForeignOption)
         assert sv.Survey.from_json(survey.to_json()) == survey
     finally:

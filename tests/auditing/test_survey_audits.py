@@ -17,16 +17,17 @@ from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.workloads import Prefix
 
 PERSON = {"age": range(4), "city": ["Oslo", "Rome"]}
-PANEL = sv.Survey.adaptive(PERSON, 3, 1.0)
+PANEL = sv.Panel(PERSON, rounds=3, epsilon=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "survey",
     [
-        sv.Survey.distribution(["a", "b", "c"], 1.0),
-        sv.Survey.queries(Prefix(8), 1.0, strategy="haar"),
-        sv.Survey.round(PANEL, 1, "age", size=4),
-        sv.Survey.round(PANEL, 2, "2 * (city == 'Rome') - 1"),
+        sv.Survey(sv.shares(["a", "b", "c"]), epsilon=1.0),
+        sv.Survey(sv.queries(Prefix(8)), epsilon=1.0, strategy="haar"),
+        sv.adaptive.round_of(PANEL, 1, "age", 4),
+        sv.adaptive.round_of(PANEL, 2, "2 * (city == 'Rome') - 1"),
     ],
     ids=lambda survey: survey.mechanism.name,
 )
@@ -38,7 +39,7 @@ def test_small_surveys_are_proved(survey: sv.Survey) -> None:
 
 
 def test_a_survey_too_large_to_enumerate_says_what_was_run_instead() -> None:
-    found = sv.audit(sv.Survey.distribution(3000, 1.0, "hadamard"), samples=100, seconds=20)
+    found = sv.audit(sv.Survey(sv.shares(3000), epsilon=1.0, mechanism="hadamard"), samples=100, seconds=20)
     assert found.verdict == "sampled"
     assert found.method.startswith(
         "too many outcomes to run all: every value 2 times, with every outcome of every draw"
@@ -50,26 +51,30 @@ def test_a_survey_too_large_to_enumerate_says_what_was_run_instead() -> None:
 
 
 def test_a_domain_that_cannot_be_run_through_is_sampled() -> None:
-    found = sv.audit(sv.Survey.distribution(2**36, 1.0, "hadamard"), samples=100, seconds=0.5)
+    found = sv.audit(sv.Survey(sv.shares(2**36), epsilon=1.0, mechanism="hadamard"), samples=100, seconds=0.5)
     assert found.verdict == "sampled"
     assert "of 68,719,476,736 values, with first, last and random outcomes of every draw" in found.method
     assert "values that were not run do as those that were" in found.assumptions
 
 
+@pytest.mark.slow
 def test_records_of_a_panel_without_end() -> None:
     """2^62 records, of which a query makes ten values."""
-    panel = sv.Survey.adaptive({"first": range(2**31), "second": range(2**31)}, 3, 1.0)
-    found = sv.audit(sv.Survey.round(panel, 1, "first // 300000000", size=10), samples=100, seconds=0.5)
+    panel = sv.Panel({"first": range(2**31), "second": range(2**31)}, rounds=3, epsilon=1.0)
+    found = sv.audit(sv.adaptive.round_of(panel, 1, "first // 300000000", 10), samples=100, seconds=0.5)
     assert found.verdict == "sampled"
     assert f"of {2**62:,} values through the survey" in found.method
     assert "values that were not run do as those that were" in found.assumptions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["codebook", "rejection", "gaussian"])
 def test_vector_surveys_are_sampled(mechanism: str) -> None:
     delta = 1e-6 if mechanism == "gaussian" else 0.0
-    mean = sv.Survey.mean(3, 2.0, 1.0, delta, mechanism, users=2000)
-    queries = sv.Survey.queries(Prefix(6), 1.0, delta, mechanism, strategy="direct", users=2000)
+    mean = sv.Survey(sv.vector(3, 2.0), epsilon=1.0, delta=delta, mechanism=mechanism, people=2000)
+    queries = sv.Survey(
+        sv.queries(Prefix(6)), epsilon=1.0, delta=delta, mechanism=mechanism, strategy="direct", people=2000
+    )
     for survey in (mean, queries):
         found = sv.audit(survey, samples=100, seconds=2.0 if mechanism == "codebook" else 0.75)
         assert (found.verdict, found.survey) == ("sampled", survey.id)
@@ -86,7 +91,7 @@ def test_values_at_which_faults_are_likely() -> None:
 
 def test_progress_is_told_in_runs() -> None:
     told: list[int] = []
-    sv.audit(sv.Survey.distribution(50, 1.0, "hadamard"), samples=100, progress=told.append)
+    sv.audit(sv.Survey(sv.shares(50), epsilon=1.0, mechanism="hadamard"), samples=100, progress=told.append)
     assert sum(told) > 20_000
 
 
@@ -96,7 +101,9 @@ def test_progress_is_told_in_runs() -> None:
 @pytest.fixture
 def survey_file(tmp_path: Path) -> Path:
     path = tmp_path / "survey.json"
-    path.write_text(sv.Survey.distribution(["tea", "coffee", "water"], 1.0, "randomized_response").to_json())
+    path.write_text(
+        sv.Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0, mechanism="randomized_response").to_json()
+    )
     return path
 
 
@@ -125,7 +132,7 @@ def test_a_broken_survey_has_exit_status_one(survey_file: Path, capsys: Any, mon
 
 
 def test_an_attachment_goes_with_its_survey(tmp_path: Path, capsys: Any) -> None:
-    survey = sv.Survey.queries(Prefix(4), 1.0, strategy="optimized")
+    survey = sv.Survey(sv.queries(Prefix(4)), epsilon=1.0, strategy="optimized")
     path, attached = tmp_path / "survey.json", tmp_path / "attachment"
     path.write_text(survey.to_json())
     attached.write_bytes(next(iter(survey.attachments.values())))
@@ -139,8 +146,8 @@ def test_an_attachment_goes_with_its_survey(tmp_path: Path, capsys: Any) -> None
     ("words", "message"),
     [
         (["--survey", "FILE", "hadamard"], "leave MECHANISM out"),
-        (["--survey", "FILE", "--epsilon", "1"], "leave --epsilon out"),
-        (["--survey", "FILE", "--all"], "leave --all out"),
+        (["--survey", "FILE", "--epsilon", "1"], "--epsilon"),
+        (["--survey", "FILE", "--all"], "--all"),
         (["--survey", "PANEL"], "is a panel"),
         (["--survey", "nowhere.json"], "cannot be read"),
         (["--survey", "FILE", "--seconds", "0"], "seconds is 0: it must be a number above 0"),
@@ -165,5 +172,7 @@ def test_vectors_that_are_not_numbers_are_run_through_a_survey(monkeypatch: pyte
         return private_input(self, value)
 
     monkeypatch.setattr(sv.Survey, "private_input", refusing)
-    found = sv.audit(sv.Survey.mean(2, 1.0, 1.0, mechanism="codebook", users=1000), samples=100, seconds=20)
+    found = sv.audit(
+        sv.Survey(sv.vector(2, 1.0), epsilon=1.0, mechanism="codebook", people=1000), samples=100, seconds=20
+    )
     assert (found.verdict, "ValueError" in found.witness) == ("broken", True)

@@ -91,7 +91,7 @@ def small(dimension: int, radius: float, epsilon: float) -> Codebook:
 @pytest.mark.parametrize("mechanism", serving(FiniteMechanism))
 @pytest.mark.parametrize("domain", [["a", "b", "c", "d", "e"], {"x": 2, "y": ["p", "q"]}], ids=["labels", "records"])
 def test_shares(domain: Any, mechanism: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    survey = sv.Survey.distribution(domain, epsilon, mechanism)
+    survey = sv.Survey(sv.shares(domain), epsilon=epsilon, mechanism=mechanism)
     assert audited(survey, everybody(survey), monkeypatch) == survey.mechanism.privacy_ratio()  # type: ignore[union-attr]
 
 
@@ -117,11 +117,12 @@ def designs(epsilon: float) -> dict[str, Strategy]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("name", designs(1.0))
 def test_queries(name: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
     design = designs(epsilon)[name]
-    survey = sv.Survey(Queries(design.workload), design)
+    survey = sv.Survey.of_design(Queries(design.workload), design)
     found = audited(survey, everybody(survey), monkeypatch)
     if isinstance(survey.mechanism, ChannelMechanism | Tables):
         assert found == survey.mechanism.privacy_ratio()
@@ -135,10 +136,10 @@ def test_every_strategy_was_audited() -> None:
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_vectors_inside_the_ball_and_beyond_it(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    number = sv.Survey.mean(1, 2.0, epsilon, mechanism="binary")
+    number = sv.Survey(sv.vector(1, 2.0), epsilon=epsilon, mechanism="binary")
     found = audited(number, [[x] for x in (-2.0, 2.0, 0.0, -0.0, 0.3, 1e308, -1e308, 5e-324)], monkeypatch)
     assert found == end_ratio(number)
-    vector = sv.Survey(Vector(2, 2.0), Direct(Ball(2, 2.0), small(2, 2.0, epsilon)))
+    vector = sv.Survey.of_design(Vector(2, 2.0), Direct(Ball(2, 2.0), small(2, 2.0, epsilon)))
     audited(vector, [[-2.0, 0.0], [2.0, 0.0], [0.0, 0.0], [1e308, 5e-324], [1.5, -0.25]], monkeypatch)
 
 
@@ -146,7 +147,7 @@ def test_vectors_inside_the_ball_and_beyond_it(epsilon: float, monkeypatch: pyte
 def test_every_set(kind: type[SetMechanism], monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = kind.miniatures(1.0)[1]
     question = Choices(mechanism.options, mechanism.most)
-    survey = sv.Survey(question, SetStrategy(question.workload, mechanism))
+    survey = sv.Survey.of_design(question, SetStrategy(question.workload, mechanism))
     found = audited(survey, [question.audit_trials().value(i) for i in range(question.n_possible or 0)], monkeypatch)
     assert 0.8 * mechanism.privacy_ratio() < found <= mechanism.privacy_ratio()
 
@@ -173,7 +174,7 @@ def end_ratio(survey: sv.Survey) -> Fraction:
     ],
 )
 def test_means_in_rounds(query: str, reaches_the_ends: bool, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    survey = sv.Survey.round(sv.Survey.adaptive(PERSON, 3, epsilon), 2, query)
+    survey = sv.adaptive.round_of(sv.Panel(PERSON, rounds=3, epsilon=epsilon), 2, query)
     found = audited(survey, everybody(survey), monkeypatch)
     assert (found == end_ratio(survey)) is reaches_the_ends
 
@@ -182,9 +183,9 @@ def test_means_in_rounds(query: str, reaches_the_ends: bool, epsilon: float, mon
 @pytest.mark.parametrize("mechanism", serving(FiniteMechanism))
 @pytest.mark.parametrize("query", ["age", "find(city, ('Rome', 'Oslo'))", "7 * age - 9"])
 def test_choices_in_rounds(query: str, mechanism: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    seat = Seat(sv.Survey.adaptive(PERSON, 3, epsilon), 1, sv.query(query))
+    seat = Seat(sv.Panel(PERSON, rounds=3, epsilon=epsilon), 1, sv.query(query))
     question = seat.choice(4)
-    survey = sv.Survey(question, Histogram(question.workload, create(mechanism, 4, epsilon)), "", seat)
+    survey = sv.Survey.of_design(question, Histogram(question.workload, create(mechanism, 4, epsilon)), "", seat=seat)
     found = audited(survey, everybody(survey), monkeypatch)
     assert found == survey.mechanism.privacy_ratio()  # type: ignore[union-attr]
 
@@ -194,7 +195,7 @@ def test_choices_in_rounds(query: str, mechanism: str, epsilon: float, monkeypat
 
 def test_a_tag_that_tells_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """One bit of the value where no mechanism ever looks."""
-    survey = sv.Survey.distribution(4, 1.0, "randomized_response")
+    survey = sv.Survey(sv.shares(4), epsilon=1.0, mechanism="randomized_response")
     honest = sv.Survey.randomize
 
     def telling(self: sv.Survey, value: Any) -> bytes:
@@ -207,6 +208,6 @@ def test_a_tag_that_tells_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_design_that_hands_over_other_values_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two values that are taken for one make the channel too good: the ratio is not the mechanism's any more."""
-    survey = sv.Survey.distribution(2, 1.0, "randomized_response")
+    survey = sv.Survey(sv.shares(2), epsilon=1.0, mechanism="randomized_response")
     monkeypatch.setattr(Histogram, "inputs", lambda self, indices: np.zeros_like(indices))
     assert audited(survey, [0, 1], monkeypatch) == 1

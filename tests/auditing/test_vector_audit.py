@@ -13,10 +13,11 @@ from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.randomness.scripts import ScriptedSource
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, kind in serving(VectorMechanism).items() if kind.deployable])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
 def test_shipped_mechanisms_are_sound(name: str, epsilon: float) -> None:
-    result = sv.audit(name, epsilon, domain_size=5, samples=200, seconds=0.5)
+    result = sv.audit(name, epsilon=epsilon, domain_size=5, samples=200, seconds=0.5)
     assert result.sound
     assert result.exact_epsilon <= epsilon
     assert result.certified_lower_bound <= epsilon
@@ -25,9 +26,10 @@ def test_shipped_mechanisms_are_sound(name: str, epsilon: float) -> None:
 def test_baselines_and_printed_algorithms_cannot_be_audited_as_deployable() -> None:
     for name in ("sphere", "published_gaussian", "published_rejection"):
         with pytest.raises(SottovoceError):
-            sv.audit(name, 1.0)
+            sv.audit(name, epsilon=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["one more mark", "no mark for nan", "truthful"])
 def test_faults_in_the_ranking_are_found(fault: str, monkeypatch) -> None:
     sound = codebook.mark
@@ -47,13 +49,13 @@ def test_faults_in_the_ranking_are_found(fault: str, monkeypatch) -> None:
 
 
 def test_sums_that_could_overflow_are_refused() -> None:
-    survey = sv.Survey.mean(2, 1.0, 1.0, mechanism="rejection")
+    survey = sv.Survey(sv.vector(2, 1.0), epsilon=1.0, mechanism="rejection")
     huge = sv.Aggregate(survey, survey.mechanism.max_reports, survey.aggregate().counts.copy())
     with pytest.raises(sv.errors.CapacityError, match="at most"):
         huge.add(survey.randomize([0.1, 0.2]))
     with pytest.raises(sv.errors.CapacityError):
         huge.merge(huge)
-    assert sv.Survey.distribution(5, 1.0).mechanism.max_reports > 10**18
+    assert sv.Survey(sv.shares(5), epsilon=1.0).mechanism.max_reports > 10**18
 
 
 DEPLOYABLE = [name for name, kind in serving(VectorMechanism).items() if kind.deployable]
@@ -69,7 +71,7 @@ def test_what_becomes_of_vectors_outside_the_ball_is_stated_a_second_time(name: 
 
     for module in (vector, binary, codebook, gaussian, rejection):
         monkeypatch.setattr(module, "inside_ball", broken)
-    assert sv.audit(name, 1.0, domain_size=4, samples=100, seconds=0.2).verdict == "broken"
+    assert sv.audit(name, epsilon=1.0, domain_size=4, samples=100, seconds=0.2).verdict == "broken"
 
 
 @pytest.mark.parametrize("radius", [1e-100, 0.3, 1.0, 1e100])

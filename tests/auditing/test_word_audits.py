@@ -24,7 +24,7 @@ SURVEYS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", SURVEYS)
 def test_surveys_of_words_are_sound(name: str) -> None:
-    survey = sv.Survey.words(epsilon=1.0, **SURVEYS[name])
+    survey = sv.Survey(sv.words(**SURVEYS[name]), epsilon=1.0)
     result = sv.audit(survey, samples=200, seconds=0.05)
     assert result.verdict == "sampled", result.witness
     assert 0.999 < result.exact_epsilon <= 1.0
@@ -62,12 +62,13 @@ def silent_other(m: HashedPrefixes, code: Any, source: Any) -> Any:
     return row * m.buckets + m.inner.randomize(m.bucket(np.asarray(code), row), source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [truthful, whole_code, chosen_row, silent_other], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("miniatures", [True, False])
 def test_planted_faults_of_the_device_are_found(
     fault: Callable[..., Any], miniatures: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    survey = sv.Survey.words(epsilon=1.0, alphabet="latin", longest=6)
+    survey = sv.Survey(sv.words(alphabet="latin", longest=6), epsilon=1.0)
     honest = HashedPrefixes.randomize
 
     def device(m: HashedPrefixes, code: Any, source: Any) -> Any:
@@ -81,7 +82,7 @@ def test_planted_faults_of_the_device_are_found(
 
 def test_a_device_that_tells_capitals_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault before the mechanism: the survey states small letters, and a device keeps what was typed."""
-    survey = sv.Survey.words(epsilon=1.0, longest=6)
+    survey = sv.Survey(sv.words(longest=6), epsilon=1.0)
     honest = UnicodeCode._number
     kept = UnicodeCode(6, "keep")
 
@@ -95,8 +96,8 @@ def test_a_device_that_tells_capitals_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_words_are_hidden_among_those_of_others() -> None:
-    survey = sv.Survey.words(epsilon=2.0, alphabet="latin", longest=6)
-    small, large = survey.amplified(1_000, 1e-6), survey.amplified(100_000, 1e-6)
+    survey = sv.Survey(sv.words(alphabet="latin", longest=6), epsilon=2.0)
+    small, large = survey.amplified(people=1_000, delta=1e-6), survey.amplified(people=100_000, delta=1e-6)
     assert large.epsilon < small.epsilon < 2.0
 
 

@@ -75,8 +75,8 @@ class EmbeddedPage:
         return [event for event in found if event["type"].removeprefix("sottovoce-") in names]
 
     def stops(self, code: str, *, refused: bool = False) -> str:
-        """What it says to whoever made the page, once it has stopped with this code."""
-        remedy = self.page.get_by_text("For whoever made this page:")
+        """What it says to the author of the page, once it has stopped with this code."""
+        remedy = self.page.get_by_text("For the author of this page:")
         expect(remedy).to_be_visible()
         expect(self.button).to_have_count(0)
         [event] = self.heard("refused", "error")
@@ -85,7 +85,7 @@ class EmbeddedPage:
         assert self.page.evaluate("document.querySelector('sottovoce-survey').state") == (
             "refused" if refused else "stopped"
         )
-        words = remedy.inner_text().removeprefix("For whoever made this page: ")
+        words = remedy.inner_text().removeprefix("For the author of this page: ")
         assert words == event["message"]
         return words
 

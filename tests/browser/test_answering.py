@@ -8,6 +8,7 @@ import secrets
 import pytest
 from playwright.sync_api import Route, expect
 
+import sottovoce as sv
 from browser.accessibility import faults
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor, Visitors
@@ -21,7 +22,7 @@ LABELS = ["tea", "coffee", "water"]
 @pytest.fixture
 def drinks(service: Service) -> Survey:
     """A survey of its own for each test."""
-    survey = Survey.distribution(LABELS, epsilon=1.0, title=f"What do you drink? {secrets.token_hex(4)}")
+    survey = Survey(sv.shares(LABELS), epsilon=1.0, title=f"What do you drink? {secrets.token_hex(4)}")
     service.publish(survey)
     return survey
 
@@ -104,7 +105,7 @@ def test_a_reload_before_sending_keeps_the_report(service: Service, visitor: Vis
     assert_one(service, drinks)
 
 
-def test_a_page_that_was_left_shows_nothing_to_whoever_goes_back(visitor: Visitor, drinks: Survey) -> None:
+def test_a_page_that_was_left_shows_nothing_to_a_person_who_goes_back(visitor: Visitor, drinks: Survey) -> None:
     tab = SurveyPage.visit(visitor, drinks)
     tab.draw("tea")
     main = tab.page.get_by_role("main")
@@ -255,5 +256,6 @@ def test_the_page_is_small(visitor: Visitor, drinks: Survey) -> None:
     of_log = {request for request, address in addresses.items() if "/v1/log/" in address}
     assert len(of_log) == 1
     assert len(received) >= 5
-    # 2.6 kB of it are the look into the log: tree, proofs, what is kept, and words where it is refused.
-    assert sum(size for request, size in received.items() if request not in of_log) < 78_000
+    # 2.6 kB of it are the look into the log: tree, proofs, what is kept, and words where it is refused. The survey is
+    # read up to four times, by the page and by its device, and the last times may not have been counted yet.
+    assert sum(size for request, size in received.items() if request not in of_log) < 79_000

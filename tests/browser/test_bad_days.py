@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+import sottovoce as sv
 from browser import setting
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor, Visitors
@@ -22,7 +23,7 @@ LOST_CONNECTION = r"ERR_(INTERNET_DISCONNECTED|CONNECTION_(REFUSED|RESET|CLOSED|
 
 
 def fresh() -> Survey:
-    return Survey.distribution(["tea", "coffee", "water"], epsilon=1.0, title=f"Bad day {secrets.token_hex(4)}")
+    return Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0, title=f"Bad day {secrets.token_hex(4)}")
 
 
 @pytest.fixture
@@ -164,7 +165,7 @@ def test_a_clock_years_off_changes_nothing(service: Service, visitor: Visitor, d
 def test_an_answer_outside_the_domain_is_refused_where_it_is_typed(
     service: Service, visitor: Visitor, typed: str, told: str
 ) -> None:
-    survey = Survey.distribution(range(120), epsilon=1.0, title=f"Age {secrets.token_hex(4)}")
+    survey = Survey(sv.shares(range(120)), epsilon=1.0, title=f"Age {secrets.token_hex(4)}")
     service.publish(survey)
     tab = SurveyPage.visit(visitor, survey)
     field = tab.page.get_by_role("textbox").first
@@ -184,7 +185,7 @@ HOSTILE = '<img src=x onerror="globalThis.harmed=1"><script>globalThis.harmed=1<
 def test_markup_in_title_and_labels_is_text(service: Service, visitor: Visitor) -> None:
     title = f"{HOSTILE} {secrets.token_hex(4)}"
     labels = [f"<b>tea</b>{HOSTILE}", "</script><svg/onload=globalThis.harmed=1>", "&lt;coffee&gt;"]
-    survey = Survey.distribution(labels, epsilon=1.0, title=title)
+    survey = Survey(sv.shares(labels), epsilon=1.0, title=title)
     service.publish(survey)
     tab = SurveyPage.visit(visitor, survey)
     expect(tab.page.get_by_role("heading", level=1)).to_contain_text(title)
@@ -198,7 +199,7 @@ def test_markup_in_title_and_labels_is_text(service: Service, visitor: Visitor) 
 def test_an_unknown_survey_is_told(visitor: Visitor) -> None:
     visitor.expects("404")
     page = visitor.open(f"/s/{'0' * 64}")
-    expect(page.get_by_role("heading", name="There is no such survey here")).to_be_visible()
+    expect(page.get_by_role("heading", name="This survey does not exist here")).to_be_visible()
 
 
 def test_a_closed_survey_is_told_before_anything_is_asked(service: Service, visitor: Visitor, drinks: Survey) -> None:
@@ -208,7 +209,7 @@ def test_a_closed_survey_is_told_before_anything_is_asked(service: Service, visi
 
 
 def test_a_survey_beyond_the_limits_is_refused(service: Service, visitor: Visitor) -> None:
-    survey = Survey.distribution(["tea", "coffee"], epsilon=5.0, title=f"Too much {secrets.token_hex(4)}")
+    survey = Survey(sv.shares(["tea", "coffee"]), epsilon=5.0, title=f"Too much {secrets.token_hex(4)}")
     service.publish(survey)
     tab = SurveyPage.visit(visitor, survey)
     tab.stops("more than this page gives")
@@ -219,8 +220,7 @@ def test_a_survey_beyond_the_limits_is_refused(service: Service, visitor: Visito
 
 def test_a_survey_beyond_what_is_left_is_refused(service: Service, visitor: Visitor) -> None:
     surveys = [
-        Survey.distribution(["tea", "coffee"], epsilon=2.0, title=f"One of many {secrets.token_hex(4)}")
-        for _ in range(5)
+        Survey(sv.shares(["tea", "coffee"]), epsilon=2.0, title=f"One of many {secrets.token_hex(4)}") for _ in range(5)
     ]
     for survey in surveys:
         service.publish(survey)

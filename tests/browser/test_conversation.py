@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+import sottovoce as sv
 from browser.accessibility import faults
 from browser.dashboard import new_token, send, signed_in, too_wide
 from browser.survey_page import SurveyPage
@@ -30,7 +31,7 @@ HOSTILE = '<img src=x onerror="globalThis.harmed=1">'
 
 def published(service: Service, rounds: int = 3, title: str = "Ages", minimum: int = 1) -> Panel:
     domain = {"age": range(100), "smokes": ["no", "yes"]}
-    survey = Survey.adaptive(domain, rounds=rounds, epsilon=2.0, title=f"{title} {secrets.token_hex(4)}")
+    survey = sv.Panel(domain, rounds=rounds, epsilon=2.0, title=f"{title} {secrets.token_hex(4)}")
     said = {"statement": survey.to_json(), "minimum_reports": minimum}
     assert service.ask("POST", "/v1/surveys", json=said).status == 201
     return survey
@@ -161,7 +162,7 @@ def test_closing_with_too_few_asks_first(service: Service, visitor: Visitor) -> 
     assert service.ask("GET", f"/v1/surveys/{survey.id}/rounds").json["rounds"][0]["state"] == "open"
     asked.get_by_role("button", name="Close this round").click()
     asked.get_by_role("button", name="Close it all the same").click()
-    expect(asked).to_contain_text("There is no answer")
+    expect(asked).to_contain_text("No answer is shown")
 
 
 def test_closing_asks_first(service: Service, visitor: Visitor) -> None:

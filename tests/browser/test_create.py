@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from typing import Any
@@ -49,13 +50,13 @@ def test_from_the_form_to_the_first_answer(service: Service, visitors: Visitors)
     expect(page.get_by_text("1 report", exact=False).first).to_be_visible()
 
 
-@pytest.mark.parametrize("chosen", ["queries", "vector", "number", "choices", "records", "words", "adaptive"])
+@pytest.mark.parametrize("chosen", ["queries", "vector", "number", "choices", "records", "words", "panel"])
 def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str) -> None:
     page = signed_in(visitor, service, "/new")
     kind(page, chosen)
     if chosen == "queries":
         page.get_by_role("textbox", name="Workload").fill("prefix:8")
-    if chosen == "adaptive":
+    if chosen == "panel":
         page.get_by_role("textbox", name="Labels").fill("red\ngreen\nblue")
     if chosen == "choices":
         page.get_by_role("textbox", name="Options").fill("red\ngreen\nblue\nwhite")
@@ -72,6 +73,30 @@ def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str)
         expect(page.get_by_text("any number from 0 to 600 minutes")).to_be_visible()
     survey_id = publish(page, title())
     assert service.ask("GET", f"/v1/surveys/{survey_id}/status").json["kind"] == chosen
+
+
+def stated(service: Service, survey_id: str) -> Any:
+    return json.loads(service.ask("GET", f"/v1/surveys/{survey_id}").json["statement"])
+
+
+def test_what_no_answer_counts_as_is_chosen_in_the_form(service: Service, visitor: Visitor) -> None:
+    page = signed_in(visitor, service, "/new")
+    page.get_by_role("textbox", name="Labels").fill("tea\ncoffee")
+    page.get_by_label("No answer counts as", exact=True).fill("Prefer not to say")
+    survey_id = publish(page, title())
+    domain = stated(service, survey_id)["question"]["domain"]
+    assert domain == {"labels": ["tea", "coffee", "Prefer not to say"], "missing": "Prefer not to say"}
+    page = signed_in(visitor, service, "/new")
+    kind(page, "records")
+    for place, (name, values, missing) in enumerate((("plan", "free, pro", "none"), ("age", "0 to 99", "")), 1):
+        page.get_by_label(f"Name of attribute {place}").fill(name)
+        page.get_by_label(f"Values of attribute {place}").fill(values)
+        page.get_by_label(f"What no answer counts as, of attribute {place}").fill(missing)
+    assert [fault for fault in [faults(page), too_wide(page)] if fault] == []
+    survey_id = publish(page, title())
+    plan, age = stated(service, survey_id)["question"]["attributes"]
+    assert plan["domain"] == {"labels": ["free", "pro", "none"], "missing": "none"}
+    assert "missing" not in age["domain"]
 
 
 MISTAKES = {
@@ -162,7 +187,8 @@ def test_the_form_asks_what_the_collector_declares(service: Service, visitor: Vi
                 role: Any = {"choice": "combobox", "alphabet": "combobox", "fields": "group"}.get(
                     one["kind"], "textbox"
                 )
-                expect(page.get_by_role(role, name=one["name"].capitalize(), exact=True)).to_be_visible()
+                name = "No answer counts as" if one["kind"] == "missing" else one["name"].capitalize()
+                expect(page.get_by_role(role, name=name, exact=True)).to_be_visible()
         ways = [one["name"] for one in question["parameters"] if one["group"]]
         assert page.locator("input[name^=way-]").evaluate_all("(all) => all.map((one) => one.value)") == ways
 
@@ -174,7 +200,7 @@ def test_the_accuracy_is_the_planners(service: Service, visitor: Visitor) -> Non
     page.get_by_text("More settings").click()
     page.get_by_role("textbox", name="People expected").fill("10000")
     page.get_by_role("button", name="Check", exact=True).click()
-    asked = {"kind": "shares", "parameters": {"labels": ["red", "green", "blue"]}, "epsilon": 1, "users": 10_000}
+    asked = {"kind": "shares", "parameters": {"labels": ["red", "green", "blue"]}, "epsilon": 1, "people": 10_000}
     margin = service.ask("POST", "/v1/plans", json=asked).json["margin"]
     words = f"With 10,000 people: Each share is known to about ± {100 * margin:.3g} points"
     expect(page.locator(".accuracy")).to_contain_text(words)

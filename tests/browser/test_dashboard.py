@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+import sottovoce as sv
 from browser import setting
 from browser.accessibility import faults
 from browser.dashboard import expect_count, new_token, revoke, send, sign_in, signed_in, too_wide
@@ -21,7 +22,7 @@ HOSTILE = '<img src=x onerror="globalThis.harmed=1"><script>globalThis.harmed=1<
 
 
 def published(service: Service, title: str = "What do you drink?") -> Survey:
-    survey = Survey.distribution(["tea", "coffee", "water"], epsilon=1.0, title=f"{title} {secrets.token_hex(4)}")
+    survey = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0, title=f"{title} {secrets.token_hex(4)}")
     service.publish(survey)
     return survey
 
@@ -50,7 +51,7 @@ def test_signing_in_and_out(service: Service, visitor: Visitor) -> None:
     assert visitor.context.cookies() == []
 
 
-def test_a_page_that_was_left_shows_nothing_to_whoever_goes_back(service: Service, visitor: Visitor) -> None:
+def test_a_page_that_was_left_shows_nothing_to_a_person_who_goes_back(service: Service, visitor: Visitor) -> None:
     survey = published(service)
     page = signed_in(visitor, service, "/")
     expect(page.get_by_role("link", name=survey.title)).to_be_visible()

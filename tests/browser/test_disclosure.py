@@ -24,7 +24,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 def pages() -> dict[str, str]:
     kinds = of_every_kind()
     title = "<script>document.title = 'run'</script>"
-    hostile = sv.Survey.distribution(["yes", "no"], 1.0, title=title)
+    hostile = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0, title=title)
     return {
         "complete": sv.disclose(kinds["shuffled"], audit="none").to_html(),
         "partial": sv.disclose(kinds["round"].seat.panel, partial=True).to_html(),

@@ -46,15 +46,15 @@ MEAN = Asked(Vector(20, 2.0), {"dimension": 20, "radius": 2.0})
 
 GRID: list[tuple[Asked, dict[str, float]]] = [
     (SHARES, {"epsilon": 2.0, "margin": 0.01}),
-    (SHARES, {"epsilon": 0.5, "users": 20_000}),
-    (SHARES, {"users": 50_000, "l2": 0.05}),
+    (SHARES, {"epsilon": 0.5, "people": 20_000}),
+    (SHARES, {"people": 50_000, "l2": 0.05}),
     (queries("prefix:128"), {"epsilon": 1.0, "l2": 0.5}),
-    (queries("prefix:48"), {"users": 100_000, "margin": 0.02}),
-    (queries("prefix:16"), {"epsilon": 4.0, "users": 3_000}),
+    (queries("prefix:48"), {"people": 100_000, "margin": 0.02}),
+    (queries("prefix:16"), {"epsilon": 4.0, "people": 3_000}),
     (queries("ranges:12"), {"epsilon": 1.0, "margin": 0.05}),
     (queries("marginals:age=4,sex=2,city=5:2"), {"epsilon": 2.0, "margin": 0.02}),
     (MEAN, {"epsilon": 1.0, "margin": 0.1}),
-    (MEAN, {"users": 200_000, "l2": 0.2}),
+    (MEAN, {"people": 200_000, "l2": 0.2}),
 ]
 
 
@@ -88,7 +88,7 @@ def printed(*words: str) -> str:
     return " ".join(done.stdout.split())
 
 
-SAME = ("epsilon", "users", "margin", "l2", "strategy", "mechanism", "solved_for", "criterion")
+SAME = ("epsilon", "people", "margin", "l2", "strategy", "mechanism", "solved_for", "criterion")
 
 
 @pytest.mark.parametrize("cell", GRID, ids=map(named, GRID))
@@ -103,13 +103,13 @@ def test_every_door_gives_the_same_plan(cell: tuple[Asked, dict[str, float]], se
         assert here[name] == typed[name] == posted[name], name
     assert [option["strategy"] for option in typed["options"]] == [option["strategy"] for option in posted["options"]]
     assert [option["reason"] for option in typed["options"]] == [option["reason"] for option in posted["options"]]
-    again = sv.Survey.ask(asked.question, plan.epsilon, users=plan.users, criterion=plan.criterion)
+    again = sv.Survey(asked.question, epsilon=plan.epsilon, people=plan.people, criterion=plan.criterion)
     assert plan.survey().id == again.id == typed["survey"] == posted["survey"]
     draft = {
         "kind": asked.question.kind,
         "parameters": asked.parameters,
         "epsilon": plan.epsilon,
-        "users": plan.users,
+        "people": plan.people,
         "criterion": plan.criterion,
     }
     drafted = service.ask("POST", "/v1/drafts", json=draft).json
@@ -123,7 +123,7 @@ def test_the_page_shows_it_too(cell: tuple[Asked, dict[str, float]], service: Se
     shown = {"kind": asked.question.kind, **asked.parameters, "solve": plan.solved_for, "criterion": plan.criterion}
     page = signed_in(visitor, service, f"/plan?{urlencode(shown | given)}")
     people = page.get_by_role("textbox", name="People, as a number")
-    expect(people).to_have_value(f"{plan.users:,}")
+    expect(people).to_have_value(f"{plan.people:,}")
     expect(page.locator(".stale")).to_have_count(0)
     expect(page.get_by_role("region", name="Designs")).to_contain_text(re.compile(re.escape(plan.best.strategy)))
     expect(page.get_by_text(plan.survey().id[:12])).to_have_count(1)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+import sottovoce as sv
 from browser.accessibility import faults
 from browser.dashboard import publish, signed_in
 from browser.embedded import EmbeddedPage, lines, strict
@@ -56,7 +57,7 @@ def guest(visitors: Visitors, site: OtherSite, collector: Service) -> Visitor:
 
 
 def drinks(service: Service, epsilon: float = 1.0, title: str = "") -> Survey:
-    survey = Survey.distribution(LABELS, epsilon, title=title or f"What do you drink? {secrets.token_hex(4)}")
+    survey = Survey(sv.shares(LABELS), epsilon=epsilon, title=title or f"What do you drink? {secrets.token_hex(4)}")
     service.publish(survey)
     return survey
 
@@ -168,10 +169,10 @@ def give_word(page: Page) -> None:
 def kinds() -> dict[str, tuple[Survey, Callable[[Page], None]]]:
     fields = {"drink": LABELS, "minutes": NumberGrid(0, 60, "minutes")}
     return {
-        "number": (Survey.number(0, 100, 1.0, unit="minutes", title="How long?"), give_number),
-        "choices": (Survey.choices([*LABELS, "juice"], 1.0, most=3, title="Which of these?"), give_choices),
-        "records": (Survey.records(fields, tables=1, epsilon=1.0, title="You and drinks"), give_record),
-        "words": (Survey.words(16, epsilon=2.0, users=10_000, title="In a word?"), give_word),
+        "number": (Survey(sv.number(0, 100, "minutes"), epsilon=1.0, title="How long?"), give_number),
+        "choices": (Survey(sv.choices([*LABELS, "juice"], most=3), epsilon=1.0, title="Which of these?"), give_choices),
+        "records": (Survey(sv.records(fields, tables=1), epsilon=1.0, title="You and drinks"), give_record),
+        "words": (Survey(sv.words(16), epsilon=2.0, people=10_000, title="In a word?"), give_word),
     }
 
 
@@ -194,7 +195,7 @@ def test_a_tracking_survey_is_answered_in_its_turn_and_only_then(
     collector: Service, site: OtherSite, visitors: Visitors
 ) -> None:
     starts = datetime.now(UTC).date()
-    survey = Survey.tracking(Shares(LABELS), 1.0, every="week", starts=starts, periods=36, renews=2, title="Weekly")
+    survey = sv.Tracking(Shares(LABELS), epsilon=1.0, every="week", starts=starts, periods=36, renews=2, title="Weekly")
     collector.publish(survey)
     states: set[str] = set()
     # Every browser draws its week of two by lot: fifty draws that are all alike are not to be seen.
@@ -282,7 +283,7 @@ def test_axe_finds_nothing_in_a_light_or_a_dark_page(
     stopped = EmbeddedPage.visit(
         guest, site, sheet + lines(collector, drinks(collector)).replace('survey="', 'survey="x')
     )
-    expect(stopped.page.get_by_text("For whoever made this page")).to_be_visible()
+    expect(stopped.page.get_by_text("For the author of this page")).to_be_visible()
     assert faults(stopped.page) == []
 
 
@@ -318,7 +319,7 @@ def test_no_style_leaks_in_or_out_and_documented_ones_reach_it(
 
 
 def test_what_is_typed_stays_inside(collector: Service, site: OtherSite, guest: Visitor) -> None:
-    survey = Survey.distribution(range(100), 1.0, title="How many?")
+    survey = Survey(sv.shares(range(100)), epsilon=1.0, title="How many?")
     collector.publish(survey)
     tab = EmbeddedPage.visit(guest, site, lines(collector, survey))
     tab.page.evaluate("""() => {
@@ -360,7 +361,7 @@ def test_the_collector_is_not_told_which_page_it_is(collector: Service, site: Ot
     assert set(told.values()) == {None}, told
 
 
-def test_an_element_that_is_left_shows_nothing_to_whoever_goes_back(
+def test_an_element_that_is_left_shows_nothing_to_a_person_who_goes_back(
     collector: Service, site: OtherSite, guest: Visitor
 ) -> None:
     tab = EmbeddedPage.visit(guest, site, lines(collector, drinks(collector)))
@@ -445,7 +446,7 @@ def test_a_survey_that_nobody_knows_is_closed_or_asks_for_too_much(
     known = lines(collector, closed)
     unknown = EmbeddedPage.visit(guest, site, known.replace(closed.id, "0" * 64))
     assert "`sottovoce survey list` lists all" in unknown.stops("unknown_survey")
-    expect(unknown.page.get_by_role("heading", name="There is no such survey here")).to_be_visible()
+    expect(unknown.page.get_by_role("heading", name="This survey does not exist here")).to_be_visible()
     assert collector.ask("POST", f"/v1/surveys/{closed.id}/seal").status == 200
     sealed = EmbeddedPage.visit(guest, site, known)
     assert "publish another" in sealed.stops("survey_sealed", refused=True)
@@ -492,7 +493,7 @@ def test_a_survey_that_is_not_in_the_collectors_log_is_refused(
 
 def test_a_panel_is_answered_on_its_own_page(collector: Service, site: OtherSite, guest: Visitor) -> None:
     guest.expects("panel")
-    panel = Survey.adaptive({"smokes": ["no", "yes"]}, rounds=2, epsilon=1.0, title="A conversation")
+    panel = sv.Panel({"smokes": ["no", "yes"]}, rounds=2, epsilon=1.0, title="A conversation")
     assert collector.ask("POST", "/v1/surveys", json={"statement": panel.to_json()}).status == 201
     tab = EmbeddedPage.visit(guest, site, lines(collector, panel))
     tab.stops("panel")

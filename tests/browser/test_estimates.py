@@ -17,6 +17,7 @@ import pyarrow.parquet
 import pytest
 from playwright.sync_api import Download, Page, expect
 
+import sottovoce as sv
 from browser.accessibility import faults
 from browser.dashboard import drawn, expect_count, publish, send, signed_in, too_wide
 from browser.visitor import Visitor, Visitors
@@ -31,7 +32,7 @@ HOSTILE = '<img src=x onerror="globalThis.harmed=1"><script>globalThis.harmed=1<
 
 
 def published(service: Service, labels: list[str], n: int = 0) -> Survey:
-    survey = Survey.distribution(labels, epsilon=1.0, title=f"What do you drink? {secrets.token_hex(4)}")
+    survey = Survey(sv.shares(labels), epsilon=1.0, title=f"What do you drink? {secrets.token_hex(4)}")
     service.publish(survey)
     if n:
         send(service, survey, drawn(labels, [0.4, 0.3, 0.2, 0.1], n))
@@ -74,7 +75,7 @@ def told(service: Service, survey: Survey, column: str) -> list[float]:
 
 
 def test_the_certificate_promises_what_holds(service: Service, visitor: Visitor, drinks: Survey) -> None:
-    survey = Survey.mean(2, 1.0, epsilon=1.0, delta=1e-6, mechanism="gaussian", title=secrets.token_hex(4))
+    survey = Survey(sv.vector(2, 1.0), epsilon=1.0, delta=1e-6, mechanism="gaussian", title=secrets.token_hex(4))
     service.publish(survey)
     send(service, survey, [[0.5, 0.0]] * 300)
     service.counted(survey, survey.mechanism.report_bytes)
@@ -118,7 +119,7 @@ def test_the_count_goes_on_without_events(service: Service, visitor: Visitor) ->
 
 
 def test_nothing_is_shown_before_there_are_enough(service: Service, visitor: Visitor) -> None:
-    survey = Survey.distribution(LABELS, epsilon=1.0, title=f"Too few {secrets.token_hex(4)}")
+    survey = Survey(sv.shares(LABELS), epsilon=1.0, title=f"Too few {secrets.token_hex(4)}")
     service.publish(survey, minimum_reports=50)
     send(service, survey, ["tea"] * 49)
     counted(service, survey, 49)
@@ -219,8 +220,11 @@ WORKLOADS = {
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_workloads_as_pictures(service: Service, visitors: Visitors, workload: str) -> None:
-    survey = Survey.queries(
-        parse_workload(workload), 1.0, strategy="histogram", title=f"{workload} {secrets.token_hex(4)}"
+    survey = Survey(
+        sv.queries(parse_workload(workload)),
+        epsilon=1.0,
+        strategy="histogram",
+        title=f"{workload} {secrets.token_hex(4)}",
     )
     publish(service, survey)
     values = WORKLOADS[workload]
@@ -245,7 +249,9 @@ def test_workloads_as_pictures(service: Service, visitors: Visitors, workload: s
 
 def test_a_number_s_figures_and_histogram(service: Service, visitors: Visitors) -> None:
     called = f"Minutes {secrets.token_hex(4)}"
-    survey = Survey.number(0, 600, 2.0, unit="minutes", wants="distribution", points=8, strategy="haar", title=called)
+    survey = Survey(
+        sv.number(0, 600, "minutes", wants="distribution", points=8), epsilon=2.0, strategy="haar", title=called
+    )
     publish(service, survey)
     send(service, survey, [30.0, 90.0, 400.0] * 100)
     page = signed_in(visitors(viewport={"width": 360, "height": 740}), service, f"/survey/{survey.id}")
@@ -263,7 +269,7 @@ def test_a_number_s_figures_and_histogram(service: Service, visitors: Visitors) 
 
 def test_one_table_out_of_many_by_name(service: Service, visitor: Visitor) -> None:
     fields = {name: ["no", "yes"] for name in ("cat", "dog", "fish", "bird")}
-    survey = Survey.records(fields, tables=2, epsilon=1.0, title=f"Pets {secrets.token_hex(4)}")
+    survey = Survey(sv.records(fields, tables=2), epsilon=1.0, title=f"Pets {secrets.token_hex(4)}")
     publish(service, survey)
     send(service, survey, [("yes", "no", "no", "yes")] * 200)
     page = signed_in(visitor, service, f"/survey/{survey.id}")
@@ -287,7 +293,7 @@ def test_accessible_and_narrow(service: Service, visitors: Visitors, drinks: Sur
 
 
 def test_ten_thousand_bars_are_drawn(service: Service, visitor: Visitor) -> None:
-    survey = Survey.distribution(range(10_000), epsilon=2.0, title=f"Many {secrets.token_hex(4)}")
+    survey = Survey(sv.shares(range(10_000)), epsilon=2.0, title=f"Many {secrets.token_hex(4)}")
     service.publish(survey)
     send(service, survey, list(range(500)))
     page = signed_in(visitor, service, f"/survey/{survey.id}")

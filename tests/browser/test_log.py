@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Route, expect
 
+import sottovoce as sv
 from browser import setting
 from browser.accessibility import faults
 from browser.survey_page import SurveyPage
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 
 def fresh(title: str) -> Survey:
-    return Survey.distribution(["tea", "coffee"], epsilon=1.0, title=f"{title} {secrets.token_hex(4)}")
+    return Survey(sv.shares(["tea", "coffee"]), epsilon=1.0, title=f"{title} {secrets.token_hex(4)}")
 
 
 def test_a_collector_that_shows_a_second_list_is_refused(visitors: Visitors, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_less_epsilon_means_more_error(page: Page) -> None:
 
 
 def test_working_out_how_many_people_there_must_be(page: Page, service: Service, visitor: Visitor) -> None:
-    page.locator("label[for=solve-users]").click()
+    page.locator("label[for=solve-people]").click()
     field = page.get_by_role("textbox", name=MARGIN)
     field.fill("0.02")
     field.press("Enter")
@@ -75,7 +75,7 @@ def test_working_out_how_many_people_there_must_be(page: Page, service: Service,
     needed = int(page.get_by_role("textbox", name="People, as a number").input_value().replace(",", ""))
     asked = visitor.asked("POST", "/v1/plans")[-1].post_data_json
     assert asked["margin"] == 0.02
-    assert needed == service.ask("POST", "/v1/plans", json=asked).json["users"]
+    assert needed == service.ask("POST", "/v1/plans", json=asked).json["people"]
 
 
 def test_both_errors_are_shown_whichever_is_compared(page: Page) -> None:
@@ -92,7 +92,7 @@ def test_both_errors_are_shown_whichever_is_compared(page: Page) -> None:
 def test_lines_can_be_told_apart_without_colours(page: Page, service: Service, visitor: Visitor) -> None:
     planned = service.ask("POST", "/v1/plans", json=visitor.asked("POST", "/v1/plans")[-1].post_data_json).json
     legend = page.locator(".curves .chart-legend").first.locator(".chart-entry")
-    shown = {name.replace("_", " "): line[-1] for name, line in list(planned["curves"]["users"]["lines"].items())[:6]}
+    shown = {name.replace("_", " "): line[-1] for name, line in list(planned["curves"]["people"]["lines"].items())[:6]}
     alike = len({option["strategy"] for option in planned["options"]}) == 1
     names = [name.partition(" with ")[2] if alike else name for name in sorted(shown, key=lambda name: -shown[name])]
     expect(legend).to_have_text([*names, "this plan"])
@@ -103,7 +103,7 @@ def test_lines_can_be_told_apart_without_colours(page: Page, service: Service, v
     assert patterns.count("none") == 1, "one line is not broken"
 
 
-@pytest.mark.parametrize("kind", ["queries", "vector", "adaptive"])
+@pytest.mark.parametrize("kind", ["queries", "vector", "panel"])
 def test_every_kind_of_survey(service: Service, visitor: Visitor, kind: str) -> None:
     page = signed_in(visitor, service, "/plan?workload=prefix:16")
     expect(answer(page)).to_have_text(re.compile(r"\d"))
@@ -115,16 +115,16 @@ def test_every_kind_of_survey(service: Service, visitor: Visitor, kind: str) -> 
 
 
 def test_words_are_planned_by_the_share_that_is_found(service: Service, visitor: Visitor) -> None:
-    address = "/plan?kind=words&longest=3&alphabet=abcd&users=10000&epsilon=2"
+    address = "/plan?kind=words&longest=3&alphabet=abcd&people=10000&epsilon=2"
     page = signed_in(visitor, service, f"{address}&criterion=share")
-    asked = {"kind": "words", "parameters": {"longest": 3, "alphabet": "abcd"}, "users": 10_000, "epsilon": 2}
+    asked = {"kind": "words", "parameters": {"longest": 3, "alphabet": "abcd"}, "people": 10_000, "epsilon": 2}
     share = service.ask("POST", "/v1/plans", json=asked).json["recall"]["share"]
     expect(answer(page)).to_contain_text(f"{100 * share:.3g}\u00a0%")
     found = page.get_by_role("region", name="Which words are found")
     expect(found.get_by_role("row").nth(1)).to_contain_text(re.compile(r"up to \d+.*%"))
     expect(page.get_by_role("slider", name=re.compile("by arrow keys"))).to_have_count(3)
     expect(page.locator("label[for=criterion-l2]")).to_be_hidden()
-    page.locator("label[for=solve-users]").click()
+    page.locator("label[for=solve-people]").click()
     expect(answer(page)).to_contain_text("are needed")
     page.locator("input[name=kind][value=shares]").check(force=True)
     expect(found).to_be_hidden()
@@ -177,7 +177,7 @@ def test_an_address_brings_the_plan_back(page: Page, visitor: Visitor) -> None:
     slide(page, "People", "ArrowRight", 3)
     # The slider is where it was left, and not at one of the answers in between.
     people = page.get_by_role("textbox", name="People, as a number").input_value().replace(",", "")
-    expect(page).to_have_url(re.compile(rf"[?&]users={people}(&|$)"))
+    expect(page).to_have_url(re.compile(rf"[?&]people={people}(&|$)"))
     after = changed(page, before)
     page.reload()
     expect(answer(page)).to_have_text(after)

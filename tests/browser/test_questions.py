@@ -52,7 +52,7 @@ def assert_sent_once(service: Service, visitor: Visitor, tab: SurveyPage, survey
 
 
 def test_a_number_outside_is_clipped_which_is_said_before_and_after(service: Service, visitors: Visitors) -> None:
-    survey = published(service, Survey.number(0, 600, 1.0, unit="minutes", title=title("How long?")))
+    survey = published(service, Survey(sv.number(0, 600, "minutes"), epsilon=1.0, title=title("How long?")))
     visitor = visitors(**PHONE)
     tab = SurveyPage.visit(visitor, survey)
     field = tab.page.get_by_label("Your answer")
@@ -82,7 +82,7 @@ FORM = {
 
 
 def test_a_form_says_which_fields_its_report_is_about(service: Service, visitors: Visitors) -> None:
-    survey = published(service, Survey.records(FORM, tables=2, epsilon=1.0, title=title("You and the app")))
+    survey = published(service, Survey(sv.records(FORM, tables=2), epsilon=1.0, title=title("You and the app")))
     visitor = visitors(**PHONE)
     tab = SurveyPage.visit(visitor, survey)
     tab.page.get_by_label("country").select_option("FR")
@@ -107,7 +107,7 @@ def test_a_form_says_which_fields_its_report_is_about(service: Service, visitors
 
 def test_no_more_boxes_than_may_be_and_none_of_them_is_an_answer(service: Service, visitors: Visitors) -> None:
     options = ["bus", "tram", "bike", "car"]
-    survey = published(service, Survey.choices(options, 1.0, most=2, title=title("How do you travel?")))
+    survey = published(service, Survey(sv.choices(options, most=2), epsilon=1.0, title=title("How do you travel?")))
     visitor = visitors(**PHONE)
     tab = SurveyPage.visit(visitor, survey)
     boxes = {name: tab.page.get_by_role("checkbox", name=name) for name in [*options, "None of these"]}
@@ -130,9 +130,57 @@ def test_no_more_boxes_than_may_be_and_none_of_them_is_an_answer(service: Servic
     assert_sent_once(service, visitor, tab, survey)
 
 
+GAPS = {
+    "labels": (sv.shares(["tea", "coffee"], missing="as prefer not to say"), "prefer not to say"),
+    "few integers": (sv.shares(range(1, 6), missing="as 3"), "3"),
+    "integers": (sv.shares(range(18, 100), missing="as 18"), "18"),
+    "number": (sv.number(0, 600, "minutes", missing="as 0"), "0 minutes"),
+    "choices": (sv.choices(["bus", "tram"], missing="as prefer not to say"), "prefer not to say"),
+}
+
+
+@pytest.mark.parametrize("kind", GAPS)
+def test_no_answer_is_sent_as_the_survey_says(service: Service, visitors: Visitors, kind: str) -> None:
+    question, label = GAPS[kind]
+    survey = published(service, Survey(question, epsilon=1.0, title=title("Would you say?")))
+    visitor = visitors(**PHONE)
+    tab = SurveyPage.visit(visitor, survey)
+    expect(tab.page.get_by_text(f"No answer counts as “{label}”.")).to_be_visible()
+    if kind in ("integers", "number"):
+        tab.page.get_by_label("Your answer").fill("many")
+        tab.draw_button.click()
+        expect(tab.page.get_by_role("alert")).to_be_visible()
+        tab.page.get_by_label("Your answer").fill("")
+    assert [fault for fault in [faults(tab.page), too_wide(tab.page)] if fault] == []
+    draw(tab)
+    expect(tab.page.get_by_role("region", name="Stays here")).to_contain_text(label)
+    assert_sent_once(service, visitor, tab, survey)
+
+
+def test_fields_of_a_form_may_be_left_out_where_the_survey_says_so(service: Service, visitors: Visitors) -> None:
+    form = {
+        "plan": sv.shares(["free", "pro"], missing="as unknown"),
+        "age": sv.shares(range(100), missing="as 0"),
+        "minutes": sv.number(0, 600, "minutes", missing="as 30"),
+        "town": ["Oslo", "Bergen"],
+    }
+    survey = published(service, Survey(sv.records(form, tables=1), epsilon=1.0, title=title("You and the app")))
+    visitor = visitors(**PHONE)
+    tab = SurveyPage.visit(visitor, survey)
+    tab.draw_button.click()
+    expect(tab.page.get_by_role("alert")).to_contain_text("town")
+    tab.page.get_by_label("town").select_option("Bergen")
+    assert [fault for fault in [faults(tab.page), too_wide(tab.page)] if fault] == []
+    draw(tab)
+    stays = tab.page.get_by_role("region", name="Stays here")
+    for text in ("plan: unknown", "age: 0", "minutes: 30", "town: Bergen"):
+        expect(stays).to_contain_text(text)
+    assert_sent_once(service, visitor, tab, survey)
+
+
 def test_the_picture_of_choices_is_exact(service: Service, visitor: Visitor) -> None:
     options = ["bus", "tram", "bike", "car"]
-    survey = published(service, Survey.choices(options, 1.0, most=2, title=title("How do you travel?")))
+    survey = published(service, Survey(sv.choices(options, most=2), epsilon=1.0, title=title("How do you travel?")))
     tab = SurveyPage.visit(visitor, survey)
     for name in ("bus", "car"):
         tab.page.get_by_role("checkbox", name=name).check()

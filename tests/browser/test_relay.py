@@ -138,7 +138,7 @@ def test_the_dashboard_makes_a_survey_with_a_relay_and_tells_both_guarantees(
     page.get_by_role("button", name=re.compile("Publish")).click()
     page.wait_for_url("**/survey/*")
     card = page.get_by_role("region", name="Two guarantees")
-    expect(card).to_contain_text("It holds if whoever shuffles does not collude")
+    expect(card).to_contain_text("It holds if the shuffler does not collude")
     assert card.locator(".guarantees").inner_text() == told
     status = service.ask("GET", f"/v1/surveys/{page.url.rpartition('/')[2]}/status").json
     assert status["central"]["relay"] == "https://relay.example.org"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Route, expect
 
+import sottovoce as sv
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor
 from collector.service import Service
@@ -68,8 +69,8 @@ CHANGES: dict[str, Change] = {
 def survey_for(name: str) -> Survey:
     title = f"Tampered with: {secrets.token_hex(4)}"
     if name == "radius":
-        return Survey.mean(2, 1.0, 1.0, title=title)
-    return Survey.distribution(["tea", "coffee", "water"], epsilon=1.0, mechanism="hadamard", title=title)
+        return Survey(sv.vector(2, 1.0), epsilon=1.0, title=title)
+    return Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0, mechanism="hadamard", title=title)
 
 
 def changed(change: Change) -> Callable[[Route], None]:

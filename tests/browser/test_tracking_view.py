@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+import sottovoce as sv
 from browser.accessibility import faults
 from browser.dashboard import publish, send, signed_in, too_wide
 from browser.tracked_curve import ToldCurve
 from browser.visitor import Visitor, Visitors
 from collector.service import Service
 from sottovoce.questions.shares import Shares
-from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.surveys.survey import Tracking
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ def weekly(labels: list[str], **given: Any) -> Tracking:
     """One that begins today, so that its first week is open."""
     title = f"To work {secrets.token_hex(4)}"
     asked: dict[str, Any] = {"every": "week", "starts": datetime.now(UTC).date(), "epsilon": 1.0, "title": title}
-    return Survey.tracking(Shares(labels), **asked | given)
+    return sv.Tracking(Shares(labels), **asked | given)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def test_the_curve_says_what_the_library_says(service: Service, visitor: Visitor
     points = told.curve.series("bicycle").points
     for row, point in zip(rows[1:], points, strict=True):
         assert row[0] == point.label
-        if point.value is None:
+        if not point.n_reports:
             assert row[1:] == ["no estimate", "", "", "0 reports"]
         else:
             assert float(row[1].split("\u00a0")[0].replace("−", "-")) == pytest.approx(100 * point.value, rel=0.005)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Route, expect
 
+import sottovoce as sv
 from browser.accessibility import faults
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor
@@ -22,7 +23,7 @@ from collector.service import Service
 from sottovoce.device.turns import derive_seat
 from sottovoce.questions import Shares
 from sottovoce.surveys.calendar import Period
-from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.surveys.survey import Tracking
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +74,7 @@ def time(visitor: Visitor) -> Time:
 def publish(service: Service, **calendar: object) -> Tracking:
     title = f"Did you sleep well? {secrets.token_hex(4)}"
     stated = {"every": "week", "starts": STARTS, "periods": 12, "renews": 4} | calendar
-    survey = Survey.tracking(Shares(["yes", "no"]), epsilon=1.0, title=title, **stated)
+    survey = sv.Tracking(Shares(["yes", "no"]), epsilon=1.0, title=title, **stated)
     service.publish(survey)
     return survey
 

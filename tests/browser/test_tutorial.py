@@ -15,7 +15,7 @@ from terminal import terminal
 
 pytestmark = pytest.mark.slow
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorials" / "browser.md"
+PAGE = Path(__file__).parents[2] / "docs" / "pages.md"
 
 
 def test_the_tutorial(visitors: Visitors, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class ToldCurve:
         found = self.curve.difference(later, earlier, answer, float(asked["level"]))
         picked = self.tracking.question.followed(answer)
         numbers = {"value": found.value, "low": found.low, "high": found.high, "level": found.level}
-        named = {"answer": answer, "unit": picked.unit, "share": picked.share, "method": found.method}
+        named = {"answer": answer, "unit": picked.unit, "share": picked.is_share, "method": found.method}
         return {"later": later, "earlier": earlier, **named, **numbers}
 
     def _state(self, number: int) -> str:

@@ -9,7 +9,7 @@ from sottovoce.auditing import auditable
 from sottovoce.core.errors import CapacityError, MechanismError, SimulationError, SurveyError
 from sottovoce.mechanisms.registry import MECHANISMS
 
-GIVEN = {"--values": "10", "--users": "100", "--epsilon": "1", "--mechanism": "hadamard"}
+GIVEN = {"--values": "10", "--people": "100", "--epsilon": "1", "--mechanism": "hadamard"}
 
 
 def simulate(**changed: str) -> list[str]:
@@ -42,9 +42,9 @@ OPTIONS = [
     ({"values": "1e999999999"}, None, "is not a whole number"),
     ({"values": str(2**40)}, CapacityError, "simulate at most"),
     ({"mechanism": "laplace"}, MechanismError, f"mechanism must be one of {', '.join(MECHANISMS)}"),
-    ({"users": "0"}, SimulationError, "from 1"),
-    ({"users": "-5"}, SimulationError, "the number of people"),
-    ({"users": "many"}, None, "1_000_000 or 1e6"),
+    ({"people": "0"}, SimulationError, "from 1"),
+    ({"people": "-5"}, SimulationError, "people must be"),
+    ({"people": "many"}, None, "1_000_000 or 1e6"),
     ({"repeats": "0"}, SimulationError, "repeats must be"),
     ({"seed": "-1"}, SimulationError, "seed must be"),
 ]
@@ -107,9 +107,9 @@ def test_a_missing_file_is_told_with_the_names_that_exist(run, tmp_path):
         (["audit", "sphere"], "MechanismError", "'sphere' cannot be audited"),
         (["audit", "hadamard", "--epsilon", "nan"], "SurveyError", "epsilon is nan"),
         (["audit", "hadamard", "--samples", "0"], "SurveyError", "samples is 0"),
-        (["plan", "shares", "--values", "10", "--users", "10"], "PlanError", "exactly two"),
-        (["plan", "shares", "--values", "1", "--users", "10", "--epsilon", "1"], "SurveyError", "from 2"),
-        (["demo", "--users", "0"], "SimulationError", "from 1"),
+        (["plan", "shares", "--values", "10", "--people", "10"], "PlanError", "exactly two"),
+        (["plan", "shares", "--values", "1", "--people", "10", "--epsilon", "1"], "SurveyError", "from 2"),
+        (["demo", "--people", "0"], "SimulationError", "from 1"),
         (["demo", "--seed", "-1"], "SimulationError", "seed"),
         (["demo", "--no-report", "--picture", "picture.doc"], "SimulationError", ".png"),
     ],

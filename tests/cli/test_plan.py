@@ -59,22 +59,23 @@ def test_the_plan_is_that_of_python(run, kind, target):
     value = {"margin": 0.05, "l2": 0.4}[target]
     found = run("plan", *words, "--epsilon", "2", f"--{target}", str(value), "--json").json
     plan = sv.plan(question, epsilon=2.0, **{target: value})
-    assert (found["solved_for"], found["users"], found["criterion"]) == ("users", plan.users, target)
+    assert (found["solved_for"], found["people"], found["criterion"]) == ("people", plan.people, target)
     assert found[target] == getattr(plan, target) <= value
     assert (found["strategy"], found["mechanism"]) == (plan.best.strategy, plan.best.mechanism)
     assert found["survey"] == plan.survey().id
     assert [one["strategy"] for one in found["options"]] == [one.strategy for one in plan.options]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ASKED)
 def test_two_of_three_give_the_third(run, kind):
     words, _ = ASKED[kind]
-    error = run("plan", *words, "--epsilon", "1", "--users", "1e5", "--criterion", "margin", "--json").json
+    error = run("plan", *words, "--epsilon", "1", "--people", "1e5", "--criterion", "margin", "--json").json
     assert (error["solved_for"], error["target"]) == ("error", None)
     margin = f"{error['margin'] * (1 + 1e-9)!r}"
     people = run("plan", *words, "--epsilon", "1", "--margin", margin, "--json").json
-    assert (people["solved_for"], people["users"]) == ("users", pytest.approx(1e5, rel=1e-3))
-    epsilon = run("plan", *words, "--users", "1e5", "--margin", margin, "--strategy", error["strategy"], "--json")
+    assert (people["solved_for"], people["people"]) == ("people", pytest.approx(1e5, rel=1e-3))
+    epsilon = run("plan", *words, "--people", "1e5", "--margin", margin, "--strategy", error["strategy"], "--json")
     if error["strategy"] == "optimized":  # a channel is searched for one epsilon
         assert epsilon.status == 2
     else:
@@ -82,7 +83,7 @@ def test_two_of_three_give_the_third(run, kind):
 
 
 def test_a_known_population_needs_no_more_people_than_the_worst(run, tmp_path):
-    words = ("plan", "shares", "--values", "10", "--epsilon", "2", "--users", "1e4", "--json")
+    words = ("plan", "shares", "--values", "10", "--epsilon", "2", "--people", "1e4", "--json")
     worst = run(*words).json
     uniform = run(*words, "--population", "uniform").json
     assert (worst["population"], uniform["population"]) == ("worst case", "given")
@@ -110,8 +111,8 @@ def test_values_can_be_given_in_every_way(run, tmp_path, given, domain):
     (tmp_path / "drinks.txt").write_text("tea\n\ncoffee\nwater\n")
     words = [word.format(folder=tmp_path) for word in given]
     words = [f"{words[0]}={words[1]}", *words[2:]] if words[1].startswith("-") else words
-    found = run("plan", "shares", *words, "--epsilon", "1", "--users", "1e4", "--json").json
-    assert found["survey"] == sv.plan(domain, epsilon=1.0, users=10_000).survey().id
+    found = run("plan", "shares", *words, "--epsilon", "1", "--people", "1e4", "--json").json
+    assert found["survey"] == sv.plan(sv.shares(domain), epsilon=1.0, people=10_000).survey().id
 
 
 # --- tables ---------------------------------------------------------------------------------
@@ -119,20 +120,20 @@ def test_values_can_be_given_in_every_way(run, tmp_path, given, domain):
 
 def test_the_margin_comes_first_and_shares_are_in_points(run):
     shown = unwrapped(run("plan", "shares", "--values", "40", "--epsilon", "2", "--margin", "0.01").out)
-    plan = sv.plan(40, epsilon=2.0, margin=0.01)
+    plan = sv.plan(sv.shares(40), epsilon=2.0, margin=0.01)
     for words in (
         "shares: 40 answers; epsilon 2, margin at most 1 point: how many people?",
         "➜ histogram",
         "margin, points",
         "errors are for the worst population",
-        f"{plan.users:,} people: each share is known to about ±1 point (95 %); all 40 together: L2 {figure(plan.l2)}.",
+        f"{plan.people:,} people: each share is known to about ±1 point (95 %); all 40 together: L2 {figure(plan.l2)}.",
         "times as much",
     ):
         assert words in shown
 
 
 def test_other_answers_are_in_their_own_unit(run):
-    words = ("plan", "queries", "--workload", "prefix:40", "--users", "1e5", "--epsilon", "2", "--delta", "1e-6")
+    words = ("plan", "queries", "--workload", "prefix:40", "--people", "1e5", "--epsilon", "2", "--delta", "1e-6")
     shown = unwrapped(run(*words).out)
     for words in (
         "queries: 40 answers; 100,000 people at epsilon 2, delta 1e-06: what error?",
@@ -144,19 +145,20 @@ def test_other_answers_are_in_their_own_unit(run):
         "fetch",
     ):
         assert words in shown
-    mean = unwrapped(run("plan", "vector", "--dimension", "1", "--users", "1e4", "--l2", "0.5").out)
+    mean = unwrapped(run("plan", "vector", "--dimension", "1", "--people", "1e4", "--l2", "0.5").out)
     assert "vector: 1 answer; 10,000 people, l2 at most 0.5: what epsilon?" in mean
     assert "together" not in mean
-    marginals = unwrapped(run("plan", "queries", "--workload", "bins:20:10", "--users", "1e4", "--epsilon", "1").out)
+    marginals = unwrapped(run("plan", "queries", "--workload", "bins:20:10", "--people", "1e4", "--epsilon", "1").out)
     assert "queries: 2 answers over 20 values; 10,000 people" in marginals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ASKED)
 @pytest.mark.parametrize(
     "given",
     [
         ("--epsilon", "1.1234567", "--margin", "0.2"),
-        ("--users", "1e5", "--l2", "0.5", "--max-report-bytes", "5"),
+        ("--people", "1e5", "--l2", "0.5", "--max-report-bytes", "5"),
     ],
 )
 def test_the_command_that_publishes_makes_the_planned_survey(run, kind, given):
@@ -167,15 +169,16 @@ def test_the_command_that_publishes_makes_the_planned_survey(run, kind, given):
 
 
 def test_a_plan_for_one_population_is_published_with_its_own_design(run):
-    words = ("plan", "shares", "--values", "300", "--epsilon", "1", "--users", "1e5", "--population", "zipf")
+    words = ("plan", "shares", "--values", "300", "--epsilon", "1", "--people", "1e5", "--population", "zipf")
     (publish,) = [line for line in run(*words).out.splitlines() if line.startswith("to publish it:")]
     parsed = build_parser().parse_args(shlex.split(publish.split(":", 1)[1])[1:])
     assert parsed.state(parsed).id == run(*words, "--json").json["survey"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ASKED)
 def test_a_plan_can_be_drawn(run, tmp_path, kind):
-    words = ("plan", *ASKED[kind][0], "--users", "1000", "--epsilon", "1")
+    words = ("plan", *ASKED[kind][0], "--people", "1000", "--epsilon", "1")
     found = run(*words, "--picture", str(tmp_path / "error.png"), "--json").json
     assert found["picture"] == str(tmp_path / "error.png")
     assert (tmp_path / "error.png").read_bytes().startswith(b"\x89PNG")
@@ -183,7 +186,7 @@ def test_a_plan_can_be_drawn(run, tmp_path, kind):
 
 def test_a_picture_is_named_below_the_table(run, tmp_path):
     path = tmp_path / "error.svg"
-    shown = run("plan", *ASKED["shares"][0], "--users", "1000", "--epsilon", "1", "--picture", str(path)).out
+    shown = run("plan", *ASKED["shares"][0], "--people", "1000", "--epsilon", "1", "--picture", str(path)).out
     assert "error.svg: error against people" in shown
     assert path.stat().st_size > 10_000
 
@@ -232,16 +235,13 @@ class Truths(Question):
     def people(self, values: Any) -> People:
         return People.with_values(self.domain.indices(values))
 
-    def find(self, name: object) -> int:
-        return self.domain.index(name)
-
     def label(self, index: int) -> str:
         return self.domain.label(index)
 
 
 def test_a_question_that_is_registered_is_there_in_every_command(run, monkeypatch):
     monkeypatch.setitem(QUESTIONS, Truths.kind, Truths)
-    asked = ("truths", "--answers", "yes,no", "--epsilon", "1", "--users", "1000")
+    asked = ("truths", "--answers", "yes,no", "--epsilon", "1", "--people", "1000")
     planned = run("plan", *asked, "--json").json
     assert (planned["question"], planned["answers"]) == ("truths", 2)
     simulated = run("simulate", *asked, "--seed", "1", "--json").json
@@ -252,23 +252,24 @@ def test_a_question_that_is_registered_is_there_in_every_command(run, monkeypatc
 
 
 def test_panels_are_stated_from_the_same_declarations():
-    words = ["survey", "create", "adaptive", "--attributes", "age=0..99", "country=DE,FR", "--rounds", "20"]
+    words = ["survey", "create", "panel", "--attributes", "age=0..99", "country=DE,FR", "--rounds", "20"]
     parsed = build_parser().parse_args([*words, "--epsilon", "1", "--title", "People"])
-    panel = Panel(Domain.of({"age": range(100), "country": ["DE", "FR"]}), 20, 1.0, title="People")
+    panel = Panel(Domain.of({"age": range(100), "country": ["DE", "FR"]}), rounds=20, epsilon=1.0, title="People")
     assert parsed.state(parsed) == panel
 
 
 def test_figures_are_finite_in_json(run):
-    found = run("plan", "queries", "--workload", "prefix:12", "--epsilon", "1", "--users", "1e4", "--json").json
+    found = run("plan", "queries", "--workload", "prefix:12", "--epsilon", "1", "--people", "1e4", "--json").json
     assert any(one["l2"] is None for one in found["options"])
     assert all(np.isfinite(one["l2"]) for one in found["options"] if one["l2"] is not None)
 
 
+@pytest.mark.slow
 def test_a_plan_of_words_says_what_is_found(run, tmp_path):
     words = [*ASKED["words"][0], "--epsilon", "2", "--share", "0.005", "--probability", "0.8"]
     same = sv.plan(ASKED["words"][1], epsilon=2.0, share=0.005, probability=0.8)
     told = run("plan", *words, "--json").json
-    assert told["users"] == same.users
+    assert told["people"] == same.people
     assert told["recall"] == same.recall.to_dict()
     picture = tmp_path / "recall.svg"
     shown = unwrapped(run("plan", *words, "--picture", str(picture)).out)

@@ -13,13 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 import sottovoce as sv
-from sottovoce.core.errors import MissingExtraError
+from sottovoce.core.answer import Answer
+from sottovoce.core.errors import MissingExtraError, SurveyError
 from sottovoce.figures.bars import MOST_BARS, plot_answers
 
 
 @pytest.fixture
 def estimate():
-    survey = sv.Survey.distribution(["red", "green", "blue", "mauve"], epsilon=1.0)
+    survey = sv.Survey(sv.shares(["red", "green", "blue", "mauve"]), epsilon=1.0)
     return survey.estimate(survey.simulate(["red"] * 3000 + ["green"] * 1000 + ["blue"] * 300, seed=2))
 
 
@@ -39,6 +40,34 @@ def test_axes_that_are_given_are_used(estimate):
     assert estimate.plot(ax=axes) is axes
 
 
+def test_what_cannot_be_drawn_on_is_refused(estimate):
+    with pytest.raises(SurveyError) as refusal:
+        estimate.plot(ax=5)
+    assert refusal.value.field == "ax"
+
+
+def test_a_distribution_is_drawn_as_its_whole_histogram_in_order():
+    survey = sv.Survey(sv.number(0, 600, "minutes", wants="distribution", points=30), epsilon=2.0)
+    found = survey.estimate(survey.simulate(range(600), seed=1))
+    axes = found.plot()
+    bins = found.histogram()
+    assert [bar.get_x() for bar in axes.patches] == pytest.approx([one.start for one in bins])
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx([100 * one.value for one in bins])
+    assert axes.get_xlabel() == "minutes"
+
+
+def test_answers_in_an_order_of_their_own_keep_it():
+    survey = sv.Survey(sv.records({"plan": ["free", "pro"], "country": ["DE", "FR", "IT"]}, tables=2), epsilon=2.0)
+    found = survey.estimate(survey.simulate({"plan": ["pro", "free"] * 300, "country": ["IT", "FR"] * 300}, seed=1))
+    axes = found.plot(k=5)
+    assert [text.get_text() for text in axes.get_yticklabels()] == found.labels()[:5]
+    assert axes.get_xlabel().startswith("5 of 11 values, the first; ")
+    table = found.table("country", "plan")
+    bars = table.plot()
+    assert [text.get_text() for text in bars.get_yticklabels()] == [cell.label for cell in table]
+    assert bars.get_xlabel() == "table of country and plan: 3 x 2 shares from 600 reports, 95 % intervals"
+
+
 def drawn(answers, **more):
     """Bars of made-up answers, laid out as they are saved."""
     axes = plot_answers(answers, "400 reports", **more)
@@ -47,7 +76,17 @@ def drawn(answers, **more):
 
 
 def made_up(values, label="answer {}", width=0.1):
-    return [(label.format(i), value, value + width / 5, value - width, value + width) for i, value in enumerate(values)]
+    return [
+        Answer(
+            label=label.format(i),
+            value=value,
+            raw=value + width / 5,
+            low=value - width,
+            high=value + width,
+            is_share=True,
+        )
+        for i, value in enumerate(values)
+    ]
 
 
 SHAPES = {
@@ -63,6 +102,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("given", [False, True])
 def test_the_legend_covers_nothing_that_is_drawn(shape, given):
@@ -85,23 +125,24 @@ def test_whiskers_bars_and_marks_lie_within_the_axes(shape):
     axes = drawn(SHAPES[shape])
     left, right = axes.get_xlim()
     shown = SHAPES[shape][:MOST_BARS]
-    assert left <= min(0, *(100 * number for one in shown for number in one[1:]))
-    assert right >= max(0, *(100 * number for one in shown for number in one[1:]))
+    assert left <= min(0, *(100 * number for one in shown for number in (one.value, one.raw, one.low, one.high)))
+    assert right >= max(0, *(100 * number for one in shown for number in (one.value, one.raw, one.low, one.high)))
 
 
 def test_a_mean_is_drawn_in_its_unit_and_not_in_per_cent():
-    survey = sv.Survey.number(0, 600, 2.0, unit="minutes")
+    survey = sv.Survey(sv.number(0, 600, "minutes"), epsilon=2.0)
     estimate = survey.estimate(survey.simulate([100, 300] * 2000, seed=1))
     axes = estimate.plot()
     axes.figure.canvas.draw()
     assert [bar.get_width() for bar in axes.patches] == pytest.approx([estimate.values[0]])
     assert axes.get_xlabel() == "minutes\n4,000 reports, epsilon 2, 95 % intervals"
     assert not any("%" in tick.get_text() for tick in axes.get_xticklabels())
-    assert "<th>estimate (minutes)</th>" in estimate._repr_html_()
+    assert f"<td>mean</td><td>{estimate['mean'].value_text}</td>" in estimate._repr_html_()
+    assert estimate["mean"].value_text.endswith(" minutes")
 
 
 def test_a_vector_is_drawn_in_its_own_numbers_on_both_sides_of_zero():
-    survey = sv.Survey.mean(3, 1.0, epsilon=4.0)
+    survey = sv.Survey(sv.vector(3, 1.0), epsilon=4.0)
     estimate = survey.estimate(survey.simulate([[0.5, 0.0, -0.5]] * 9000, seed=1))
     axes = estimate.plot()
     axes.figure.canvas.draw()
@@ -136,7 +177,7 @@ def test_pictures_are_white_whatever_style_is_set_and_can_be_read_on_dark_axes(e
 
 
 def test_the_legend_of_a_curve_lies_below_it():
-    tracking = sv.Survey.tracking(sv.questions.Shares(["yes", "no"]), 1.0, every="day", starts="2026-01-01", periods=9)
+    tracking = sv.Tracking(sv.questions.Shares(["yes", "no"]), epsilon=1.0, every="day", starts="2026-01-01", periods=9)
     curve = tracking.estimate(tracking.simulate([["yes", "no"] * 900] * 9, seed=1), closed=range(1, 9))
     for ax in (None, Figure(figsize=(6, 3), layout="constrained").subplots()):
         axes = curve.plot("yes", smooth=True, ax=ax)
@@ -165,7 +206,8 @@ def test_the_demo_asks_for_the_library_before_it_works(run, monkeypatch):
 def test_neither_windows_nor_global_settings_are_touched():
     code = (
         "import sys, sottovoce as sv, matplotlib; before = matplotlib.rcParams.copy()\n"
-        "survey = sv.Survey.distribution(3, 1.0); survey.estimate(survey.simulate([0, 1, 2] * 50, seed=1)).plot()\n"
+        "survey = sv.Survey(sv.shares(3), epsilon=1.0)\n"
+        "survey.estimate(survey.simulate([0, 1, 2] * 50, seed=1)).plot()\n"
         "sys.exit('matplotlib.pyplot' in sys.modules or matplotlib.rcParams.copy() != before)"
     )
     assert subprocess.run([sys.executable, "-W", "error", "-c", code], check=False).returncode == 0

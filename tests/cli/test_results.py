@@ -66,6 +66,7 @@ def test_audit_says_whether_it_is_sound(run):
     assert result["certified_lower_bound"] <= result["exact_epsilon"] <= 0.5
 
 
+@pytest.mark.slow
 def test_audit_of_none_by_name_is_of_all(run):
     outcome = run("audit", "--values", "3", "--samples", "200", "--seconds", "0.2", "--json")
     assert [result["mechanism"] for result in outcome.json["results"]] == [
@@ -84,7 +85,7 @@ def test_audit_of_none_by_name_is_of_all(run):
 @pytest.mark.parametrize("form", [("--json",), ()])
 def test_an_unsound_mechanism_makes_the_audit_fail(run, monkeypatch, form):
     module = importlib.import_module("sottovoce.auditing")
-    sound = module.audit("randomized_response", 1.0, domain_size=3, samples=200)
+    sound = module.audit("randomized_response", epsilon=1.0, domain_size=3, samples=200)
     broken = dataclasses.replace(sound, verdict="broken", exact_epsilon=math.inf)
     monkeypatch.setattr(module, "audit", lambda *_, **__: broken)
     outcome = run("audit", "randomized_response", *form)

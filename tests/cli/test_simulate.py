@@ -15,7 +15,7 @@ from sottovoce.theory.bounds import theorem_4_2
 from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4
 from sottovoce.workloads import Prefix
 
-GIVEN = ("--users", "2000", "--epsilon", "1", "--seed", "5")
+GIVEN = ("--people", "2000", "--epsilon", "1", "--seed", "5")
 SIMULATE = {
     "shares": ("simulate", "shares", "--values", "32", *GIVEN),
     "queries": ("simulate", "queries", "--workload", "prefix:12", *GIVEN),
@@ -47,7 +47,7 @@ def test_every_kind_of_question_can_be_simulated():
 @pytest.mark.parametrize("kind", SIMULATE)
 def test_what_is_measured_is_what_the_laboratory_measures(run, kind):
     found = run(*SIMULATE[kind], "--repeats", "3", "--json").json
-    survey = sv.Survey.ask(QUESTION[kind], 1.0, users=2000)
+    survey = sv.Survey(QUESTION[kind], epsilon=1.0, people=2000)
     expected = measure(survey, 2000, repeats=3, seed=5, symmetric=kind == "queries").to_dict()
     assert found.pop("seconds") > 0
     assert found == {name: value for name, value in expected.items() if name != "seconds"}
@@ -59,7 +59,7 @@ def test_what_is_measured_is_what_the_laboratory_measures(run, kind):
 
 def test_what_theory_says_stands_beside_it(run):
     shares = run(*SIMULATE["shares"], "--mechanism", "hadamard", "--json").json
-    hadamard = sv.Survey.distribution(32, 1.0, "hadamard").mechanism
+    hadamard = sv.Survey(sv.shares(32), epsilon=1.0, mechanism="hadamard").mechanism
     truth = frequencies("zipf", 32)
     assert shares["l2_raw_predicted"] == pytest.approx(math.sqrt(hadamard.variance(truth, 2000).sum()))
     assert shares["l2_bound_paper"] == theorem_4_2(32, 1.0, 2000).value
@@ -119,9 +119,9 @@ def test_tables_for_people(run, words, expected):
 
 
 def test_the_strategy_of_a_simulation_is_the_surveys(run):
-    words = ("simulate", "queries", "--workload", "prefix:8", "--users", "500", "--epsilon", "1", "--seed", "3")
+    words = ("simulate", "queries", "--workload", "prefix:8", "--people", "500", "--epsilon", "1", "--seed", "3")
     best = run(*words, "--json").json
-    assert best["strategy"] == sv.Survey.queries(Prefix(8), 1.0, users=500).design.name
+    assert best["strategy"] == sv.Survey(sv.queries(Prefix(8)), epsilon=1.0, people=500).design.name
     haar = run(*words, "--strategy", "haar", "--json").json
     assert (haar["strategy"], haar["mechanism"]) == ("haar", "haar")
     assert best["l2_raw_predicted"] <= haar["l2_raw_predicted"]

@@ -58,7 +58,7 @@ def test_optimize_says_what_was_won_and_what_could_still_be(run, tmp_path):
     strategy = load(path, Prefix(8), 1.0)
     assert strategy.worst == pytest.approx(found["variance"])
     assert len(strategy.attachment) == found["fetched_bytes"]
-    assert sv.Survey.queries(Prefix(8), 1.0, strategy=strategy).mechanism.cells == found["reports"]
+    assert sv.Survey(sv.queries(Prefix(8)), epsilon=1.0, strategy=strategy).mechanism.cells == found["reports"]
     assert len(list(directory().glob("*.channel"))) >= 1
 
 
@@ -110,7 +110,7 @@ def test_a_search_that_was_cut_short_is_told_and_not_kept(run, tmp_path):
         (("strategies", "--values", "8", "--objective", "mean"), "objective must be one of"),
         (("strategies", "--csv", "/nowhere/at/all"), "there is no directory '/nowhere/at' for the table"),
         (
-            ("simulate", "queries", "--workload", "prefix:8", "--users", "9", "--epsilon", "1", "--strategy", "no"),
+            ("simulate", "queries", "--workload", "prefix:8", "--people", "9", "--epsilon", "1", "--strategy", "no"),
             "auto",
         ),
     ],
@@ -235,7 +235,7 @@ def test_measured_errors_are_those_of_the_strategy():
     """
     from scipy.stats import chi2
 
-    repeats, survey = 120, sv.Survey.queries(Prefix(8), 1.0, strategy="haar")
+    repeats, survey = 120, sv.Survey(sv.queries(Prefix(8)), epsilon=1.0, strategy="haar")
     found = measure_strategy(survey, "point", 4000, repeats=repeats)
     ratio = found.l2_raw**2 * 4000 / survey.design.total_variance(np.eye(8)[8 // 3]).value
     low, high = chi2.ppf(1e-8, repeats) / repeats, chi2.isf(1e-8, repeats) / repeats
@@ -245,7 +245,7 @@ def test_measured_errors_are_those_of_the_strategy():
 
 
 def test_all_populations_crowds_and_strategies_are_measured(run, monkeypatch):
-    rows = list(measure_strategies(["prefix"], [8], [1.0], users=(200, 400), repeats=1))
+    rows = list(measure_strategies(["prefix"], [8], [1.0], people=(200, 400), repeats=1))
     assert len(rows) == 2 * 4 * len(POPULATIONS)
     assert {row.strategy for row in rows} == {"optimized", "auto", "direct", "gaussian"}
     assert {row.mechanism for row in rows if row.strategy == "gaussian"} == {"gaussian"}

@@ -26,7 +26,7 @@ progress._QUIET_SECONDS = 0.0
 sys.exit(main())
 """
 """The same command, which shows what it does without waiting whether that takes two seconds."""
-SIMULATE = ["simulate", "shares", "--values", "64", "--users", "200_000", "--epsilon", "1", "--json"]
+SIMULATE = ["simulate", "shares", "--values", "64", "--people", "200_000", "--epsilon", "1", "--json"]
 ENVIRONMENT = os.environ | {"TERM": "xterm-256color", "COLUMNS": "120"}
 
 
@@ -69,18 +69,18 @@ def test_a_bar_on_the_terminal_and_only_json_in_the_pipe():
     assert "simulating" in shown
     assert "━" in shown
     assert "of 200,000 people" in shown
-    assert json.loads(out)["users"] == 200_000
+    assert json.loads(out)["people"] == 200_000
     assert "\x1b" not in out
 
 
 def test_no_bar_where_there_is_no_terminal(run_process):
     outcome = run_process(*SIMULATE)
     assert outcome.err == ""
-    assert outcome.json["users"] == 200_000
+    assert outcome.json["people"] == 200_000
 
 
 def test_interrupting_is_quiet():
-    with on_a_terminal([*SIMULATE, "--users", "1e10"]) as (process, terminal):
+    with on_a_terminal([*SIMULATE, "--people", "1e10"]) as (process, terminal):
         # Some people must have answered: libraries that are still being imported swallow an interrupt now and then.
         shown = b""
         while not re.search(rb"[1-9][0-9,]* of 10,", shown):

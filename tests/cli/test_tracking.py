@@ -22,8 +22,8 @@ MONTHLY = ("--every", "month", "--starts", "2026-01-01")
 @pytest.fixture
 def monthly() -> Tracking:
     """Three months of a yes-or-no question."""
-    return sv.Survey.tracking(
-        Shares(["no", "yes"]), 1.0, every="month", starts="2026-01-01", periods=3, users=1000, title="Cycling"
+    return sv.Tracking(
+        Shares(["no", "yes"]), epsilon=1.0, every="month", starts="2026-01-01", periods=3, people=1000, title="Cycling"
     )
 
 
@@ -47,11 +47,11 @@ def long_form(wide: Path, path: Path) -> Path:
 def test_a_plan_of_periods_is_the_library_s(run):
     found = run("plan", *ASKED, "--periods", "52", "--margin", "0.02", "--json").json
     plan = sv.plan(["no", "yes"], periods=52, epsilon=1.0, margin=0.02)
-    assert (found["users"], found["users_per_period"]) == (plan.users, plan.period.users)
+    assert (found["people"], found["people_per_period"]) == (plan.people, plan.period.people)
     assert found["change"] == plan.change
     assert found["every_period"]["times"] == pytest.approx(44.4, abs=0.05)
     assert "survey" not in found
-    rolling = run("plan", *ASKED, "--renews", "quarter", "--every", "week", "--users", "1e6", "--json").json
+    rolling = run("plan", *ASKED, "--renews", "quarter", "--every", "week", "--people", "1e6", "--json").json
     assert (rolling["window"], rolling["periods"], rolling["epsilon_in_all"]) == (13, None, None)
     words = run("plan", *ASKED, "--periods", "12", "--change", "0.02").out
     assert "a change of 2 points is seen" in " ".join(words.split())
@@ -62,7 +62,7 @@ def test_a_plan_of_periods_is_the_library_s(run):
     ("words", "told"),
     [
         (("--change", "0.02"), "change is between two periods"),
-        (("--periods", "12"), "epsilon, users and margin, l2 or change"),
+        (("--periods", "12"), "epsilon, people and margin, l2 or change"),
         (("--periods", "1", "--margin", "0.1"), "an integer from 2"),
         (("--renews", "quarter", "--margin", "0.1"), "needs every"),
         (("--renews", "13", "--periods", "50", "--margin", "0.1"), "periods"),
@@ -83,7 +83,7 @@ def test_histories_are_read_in_both_forms_and_stand_beside_the_curve(run, wide, 
     other = run(*words, str(long_form(wide, tmp_path / "long.csv"))).json
     values = [[point["truth"] for point in one["curves"][0]["points"]] for one in (found, other)]
     assert values[0] == values[1]
-    drawn = run(*words, str(wide), "--users", "900").json
+    drawn = run(*words, str(wide), "--people", "900").json
     assert drawn["people"] == 900
 
 
@@ -94,7 +94,7 @@ def test_histories_come_from_parquet_too(run, tmp_path):
     path = tmp_path / "minutes.parquet"
     parquet.write_table(pa.table({"person": [1, 2, 3], "May": [10.0, 20.0, 30.0], "June": [0.0, 0.0, 60.0]}), path)
     asked = ("simulate", "number", "--low", "0", "--high", "60", "--epsilon", "1", "--histories", str(path))
-    found = run(*asked, "--users", "500", "--every", "month", "--starts", "2026-05-01", "--seed", "1", "--json").json
+    found = run(*asked, "--people", "500", "--every", "month", "--starts", "2026-05-01", "--seed", "1", "--json").json
     points = found["curves"][0]["points"]
     # Five hundred people drawn from three: six standard deviations of the means.
     assert [point["truth"] for point in points] == pytest.approx([20.0, 20.0], abs=6 * 28.3 / np.sqrt(500))
@@ -116,8 +116,8 @@ def test_histories_that_are_no_table_are_refused(run, tmp_path, text, told):
 
 
 def test_periods_without_histories_and_a_curve_of_one_survey_are_refused(run):
-    assert "--histories" in run("simulate", *ASKED, "--users", "9", *MONTHLY, "--json").json["error"]["message"]
-    assert "--users" in run("simulate", *ASKED, "--json").json["error"]["message"]
+    assert "--histories" in run("simulate", *ASKED, "--people", "9", *MONTHLY, "--json").json["error"]["message"]
+    assert "--people" in run("simulate", *ASKED, "--json").json["error"]["message"]
 
 
 def test_files_of_periods_give_the_curve(run, monthly, tmp_path):
@@ -149,7 +149,7 @@ def test_files_of_periods_give_the_curve(run, monthly, tmp_path):
 
 def test_counting_the_reports_of_a_whole_tracking_survey_names_its_periods(tmp_path: Path) -> None:
     asked = Shares(["no", "yes"])
-    tracking = sv.Survey.tracking(asked, periods=3, every="week", starts="2031-01-06", epsilon=1.0)
+    tracking = sv.Tracking(asked, periods=3, every="week", starts="2031-01-06", epsilon=1.0)
     path = tmp_path / "survey.json"
     path.write_text(tracking.to_json())
     with pytest.raises(SurveyError, match="is a tracking survey; reports belong to one of its periods"):

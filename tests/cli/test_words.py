@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import SimulationError
 from sottovoce.lab.populations.words import read_lines
 from sottovoce.questions.words import Words
@@ -21,7 +22,7 @@ def test_every_line_of_a_file_is_one_person(run: Any, tmp_path: Path, monkeypatc
     path = tmp_path / "words.txt"
     path.write_text("\n".join(LINES))
     told = run(*ASKED, "--population", str(path), "--json").json
-    assert (told["users"], told["false_certain"]) == (400, 0)
+    assert (told["people"], told["false_certain"]) == (400, 0)
     truth = {one["label"]: one["truth"] for one in told["answers"]}
     assert (truth["face"], truth["bad"]) == (0.625, 0.325)
     for one in told["answers"][:2]:
@@ -38,8 +39,8 @@ def test_every_line_of_a_file_is_one_person(run: Any, tmp_path: Path, monkeypatc
 def test_people_are_drawn_from_a_file_if_their_number_is_given(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text("face\nbad\n")
-    told = run(*ASKED, "--users", "500", "--population", str(path), "--repeats", "2", "--json").json
-    assert (told["users"], told["repeats"]) == (500, 2)
+    told = run(*ASKED, "--people", "500", "--population", str(path), "--repeats", "2", "--json").json
+    assert (told["people"], told["repeats"]) == (500, 2)
     assert {"face", "bad"} == {one["label"] for one in told["answers"] if one["certain"]}
     assert told["standard_errors"]["largest_error"] >= 0
 
@@ -47,10 +48,10 @@ def test_people_are_drawn_from_a_file_if_their_number_is_given(run: Any, tmp_pat
 @pytest.mark.parametrize(
     ("options", "helpful"),
     [
-        ((), "--users"),
+        ((), "--people"),
         (("--population", "nowhere.txt"), "nowhere.txt"),
-        (("--users", "100", "--smooth"), "--histories"),
-        (("--users", "0"), "number of people"),
+        (("--people", "100", "--smooth"), "--histories"),
+        (("--people", "0"), "people must be"),
     ],
 )
 def test_mistakes_are_named(run: Any, options: tuple[str, ...], helpful: str) -> None:
@@ -76,6 +77,6 @@ def test_a_file_must_have_people_and_be_text(tmp_path: Path) -> None:
     question = Words.of(longest=4)
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    for name, told in (("empty", "no people"), ("bytes", "UTF-8"), (".", "irectory")):
-        with pytest.raises(SimulationError, match=told):
+    for name in ("empty", "bytes", "."):
+        with refuses(SimulationError, "population"):
             question.people_of_lines(read_lines(str(tmp_path / name), "population"))

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+import sottovoce as sv
 from collector.in_process import in_process
 from sottovoce.collector.api.admission import create_token, ensure_admin
 from sottovoce.collector.app import create_app
@@ -25,8 +26,8 @@ from sottovoce.service.http.application import SECURITY_HEADERS, Application
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 
-DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
-AGES = Survey.adaptive({"age": range(100), "smokes": ["no", "yes"]}, rounds=3, epsilon=2.0, title="Ages")
+DRINKS = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="What do you drink?")
+AGES = sv.Panel({"age": range(100), "smokes": ["no", "yes"]}, rounds=3, epsilon=2.0, title="Ages")
 
 Pair = tuple[bytes, bytes]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import sottovoce as sv
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.survey import Survey
 
-SURVEY = Survey.distribution(100, 5.0, "randomized_response")
+SURVEY = Survey(sv.shares(100), epsilon=5.0, mechanism="randomized_response")
 
 
 def publish(store: Store, survey: Any = SURVEY, **changes: Any) -> SurveyRecord:

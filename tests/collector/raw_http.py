@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+import sottovoce as sv
 from collector.service import PATIENCE, Service, until
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
 
-DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
+DRINKS = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="What do you drink?")
 REPORT = DRINKS.randomize("tea")
 PLACE = f"/v1/surveys/{DRINKS.id}/reports".encode()
 WIDTH = DRINKS.mechanism.report_bytes

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sottovoce as sv
 from collector.counting import SURVEY, publish, report, send
 from sottovoce.collector.counting.aggregator import Aggregator, check, live_aggregate
 from sottovoce.collector.counting.compaction import due, merged
@@ -212,7 +213,7 @@ def test_merging_damaged_segments_is_refused() -> None:
 
 
 def test_memory_is_bounded_by_forgetting_and_reading_again(store: Store) -> None:
-    surveys = [Survey.distribution(100, 5.0, "randomized_response", title=f"{i}") for i in range(4)]
+    surveys = [Survey(sv.shares(100), epsilon=5.0, mechanism="randomized_response", title=f"{i}") for i in range(4)]
     aggregator = Aggregator(store, "a", memory_bytes=500)
     for survey in surveys:
         publish(store, survey)
@@ -243,7 +244,7 @@ def test_open_files_are_bounded_by_forgetting_too(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sottovoce.collector.counting.aggregator._MOST_FILES", 2)
-    surveys = [Survey.distribution(100, 5.0, "randomized_response", title=f"{i}") for i in range(4)]
+    surveys = [Survey(sv.shares(100), epsilon=5.0, mechanism="randomized_response", title=f"{i}") for i in range(4)]
     aggregator = Aggregator(store, "a", ids_in_memory=5, folder=tmp_path)
     for survey in surveys:
         publish(store, survey)
@@ -313,7 +314,7 @@ def poisoned(store: Store) -> Store:
 
 
 def test_a_poison_survey_does_not_stop_the_others(poisoned: Store, caplog: pytest.LogCaptureFixture) -> None:
-    other = Survey.distribution(100, 5.0, "randomized_response", title="other")
+    other = Survey(sv.shares(100), epsilon=5.0, mechanism="randomized_response", title="other")
     publish(poisoned, other)
     aggregator = Aggregator(poisoned, "a")
     with caplog.at_level(logging.ERROR):
@@ -377,13 +378,13 @@ def test_counts_beyond_the_capacity_are_a_poison_too(
 
 
 def test_an_adaptive_survey_takes_no_reports_itself(store: Store) -> None:
-    survey = Survey.adaptive({"age": range(10)}, 2, 1.0)
+    survey = sv.Panel({"age": range(10)}, rounds=2, epsilon=1.0)
     with pytest.raises(MismatchError, match="its rounds do"):
         answerable_of(store, publish(store, survey))
 
 
 def test_a_missing_attachment_is_said(store: Store) -> None:
-    survey = Survey.queries(Prefix(8), 1.0, strategy="optimized")
+    survey = Survey(sv.queries(Prefix(8)), epsilon=1.0, strategy="optimized")
     assert survey.attachments
     record = publish(store, survey)
     with pytest.raises(StoreError, match="attachment"):

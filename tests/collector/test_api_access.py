@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
 from collector.client import DRINKS, Api, running
 from sottovoce.collector.api.admission import SCOPES
 from sottovoce.collector.app import ROUTES
 from sottovoce.service.http.route import Route
-from sottovoce.surveys.survey import Survey
 
 ADDRESSES = {
     "{survey_id}": DRINKS.id,
@@ -117,7 +117,7 @@ def test_who_may_ask_closes_rounds(tmp_path_factory: pytest.TempPathFactory) -> 
 
     with running(tmp_path_factory.mktemp("rounds")) as api:
         api.publish(AGES)
-        asked = Survey.round(AGES, 1, "age < 30")
+        asked = sv.adaptive.round_of(AGES, 1, "age < 30")
         assert api.open_round(asked).status_code == 201
         ask, read = api.token("ask"), api.token("read")
         assert api.ask("POST", f"/v1/surveys/{asked.id}/seal", token=read).status_code == 403

@@ -218,7 +218,7 @@ def test_every_figure_of_a_number_that_is_named_can_be_followed(api: TrackedApi,
 
 def of_words(api: TrackedApi) -> Tracking:
     """Two weeks of words."""
-    tracking = weekly(3, question=Words.of(longest=4, alphabet="abcdef"), epsilon=3.0, users=600)
+    tracking = weekly(3, question=Words.of(longest=4, alphabet="abcdef"), epsilon=3.0, people=600)
     api.publish(tracking, minimum_reports=20)
     for number, held in ((1, ["face"] * 400 + ["bad"] * 200), (2, ["face"] * 590 + ["bad"] * 10)):
         api.at(number - 1)

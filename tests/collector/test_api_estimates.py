@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import rendered
 from sottovoce.collector.store.base import Store
@@ -17,7 +18,6 @@ from sottovoce.estimates.influence import influence
 from sottovoce.formats.aggregate_bytes import from_bytes
 from sottovoce.formats.wire import REPORT_ID_BYTES, batch_rows
 from sottovoce.service.http.slow_work import LruCache
-from sottovoce.surveys.survey import Survey
 
 PLACE = f"/v1/surveys/{DRINKS.id}"
 PEOPLE = honest(DRINKS, "tea", 60) + honest(DRINKS, "water", 40)
@@ -204,8 +204,8 @@ def test_adaptive_surveys_have_no_estimate_and_their_rounds_have(tmp_path: Path)
     with running(tmp_path) as api:
         api.publish(AGES)
         for what in ("estimate", "aggregate", "segments/0"):
-            assert refused(api.ask("GET", f"/v1/surveys/{AGES.id}/{what}"), 409)[0] == "survey_adaptive"
-        asked = Survey.round(AGES, 1, "age < 30")
+            assert refused(api.ask("GET", f"/v1/surveys/{AGES.id}/{what}"), 409)[0] == "survey_panel"
+        asked = sv.adaptive.round_of(AGES, 1, "age < 30")
         api.open_round(asked)
         pairs = honest(asked, {"age": 20, "smokes": "no"}, 20)
         api.send(asked, pairs)

@@ -67,7 +67,7 @@ def test_a_period_cannot_be_published_by_hand(api: TrackedApi) -> None:
     assert refusal(api.ask("POST", "/v1/surveys", json=body)) == (422, "period_of_a_survey", "statement")
     api.publish(tracking)
     opening = api.ask("POST", f"/v1/surveys/{tracking.id}/rounds", json=body)
-    assert refusal(opening)[:2] == (409, "survey_not_adaptive")
+    assert refusal(opening)[:2] == (409, "survey_not_panel")
 
 
 def test_reports_reach_their_period_from_its_start_until_it_closes(api: TrackedApi) -> None:

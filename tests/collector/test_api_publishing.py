@@ -90,8 +90,8 @@ def test_the_minimum_is_the_services_unless_said(tmp_path: Path) -> None:
 
 
 def test_the_minimum_can_only_be_raised(tmp_path: Path) -> None:
-    adaptive = Survey.adaptive(["tea", "coffee"], rounds=2, epsilon=1.0)
-    asked = Survey.round(adaptive, 1, sv.query("value == 'tea'"))
+    adaptive = sv.Panel(["tea", "coffee"], rounds=2, epsilon=1.0)
+    asked = sv.adaptive.round_of(adaptive, 1, sv.query("value == 'tea'"))
     with running(tmp_path, minimum_reports=50) as api:
         assert refused(publish(api, statement=DRINKS.to_json(), minimum_reports=49), 422) == (
             "minimum_too_low",
@@ -106,7 +106,7 @@ def test_the_minimum_can_only_be_raised(tmp_path: Path) -> None:
 
 
 def test_what_no_worker_could_count_is_refused(api: Api) -> None:
-    told = publish(api, statement=Survey.distribution(2**40, 1.0).to_json())
+    told = publish(api, statement=Survey(sv.shares(2**40), epsilon=1.0).to_json())
     assert refused(told, 422) == ("too_many_counters", "statement")
     assert "counters" in told.json()["error"]["message"]
 
@@ -119,7 +119,7 @@ def test_an_edited_survey_is_another_one(api: Api) -> None:
 
 
 def test_two_surveys_of_one_title(api: Api) -> None:
-    twin = Survey.distribution(["tea", "coffee"], epsilon=1.0, title=DRINKS.title)
+    twin = Survey(sv.shares(["tea", "coffee"]), epsilon=1.0, title=DRINKS.title)
     api.publish(DRINKS)
     api.publish(twin)
     listed = api.ask("GET", "/v1/surveys", token="").json()["surveys"]
@@ -128,7 +128,7 @@ def test_two_surveys_of_one_title(api: Api) -> None:
 
 @pytest.mark.parametrize("title", TRICKS)
 def test_titles_and_labels_are_data(api: Api, title: str) -> None:
-    survey = Survey.distribution([title, "x"], epsilon=1.0, title=title)
+    survey = Survey(sv.shares([title, "x"]), epsilon=1.0, title=title)
     api.publish(survey)
     assert api.send(survey, honest(survey, title, 3)).json()["accepted"] == 3
     api.count()
@@ -211,7 +211,7 @@ def test_other_media_types_and_compression(empty: Api) -> None:
 
 
 def test_attachments(api: Api) -> None:
-    survey = Survey.queries(sv.workloads.Prefix(8), 1.0, strategy="optimized")
+    survey = Survey(sv.queries(sv.workloads.Prefix(8)), epsilon=1.0, strategy="optimized")
     ((digest, content),) = survey.attachments.items()
     right = base64.b64encode(content).decode()
     statement = survey.to_json()
@@ -282,14 +282,14 @@ def test_a_deletion_stands_where_the_log_cannot_be_emptied(
 def test_rounds_one_after_another(api: Api) -> None:
     api.publish(AGES)
     place = f"/v1/surveys/{AGES.id}/rounds"
-    first, second = Survey.round(AGES, 1, "age < 30"), Survey.round(AGES, 2, "age >= 50", 2)
+    first, second = sv.adaptive.round_of(AGES, 1, "age < 30"), sv.adaptive.round_of(AGES, 2, "age >= 50", 2)
     assert refused(api.ask("GET", f"{place}/1", token=""), 404)[0] == "round_not_open"
     assert refused(api.open_round(second), 409)[0] == "round_not_next"
     opened = api.open_round(first)
     assert opened.status_code == 201
     verify(api.key.public, first.canonical, from_base64url(opened.json()["signature"]))
     assert api.open_round(first).status_code == 200
-    assert refused(api.open_round(Survey.round(AGES, 1, "age < 40")), 409)[0] == "round_not_next"
+    assert refused(api.open_round(sv.adaptive.round_of(AGES, 1, "age < 40")), 409)[0] == "round_not_next"
     fetched = api.ask("GET", f"{place}/1", token="").json()
     assert fetched == opened.json() == api.ask("GET", f"/v1/surveys/{first.id}", token="").json()
     assert refused(api.open_round(second), 409)[0] == "round_not_next"
@@ -314,27 +314,27 @@ def test_rounds_that_cannot_be(asking: Api, number: str) -> None:
 
 
 def test_what_is_no_round_of_this_survey(api: Api) -> None:
-    other = Survey.adaptive({"age": range(100)}, rounds=3, epsilon=2.0)
+    other = sv.Panel({"age": range(100)}, rounds=3, epsilon=2.0)
     api.publish(AGES)
     api.publish(DRINKS)
     place = f"/v1/surveys/{AGES.id}/rounds"
-    for statement in (DRINKS.to_json(), AGES.to_json(), Survey.round(other, 1, "age < 3").to_json()):
+    for statement in (DRINKS.to_json(), AGES.to_json(), sv.adaptive.round_of(other, 1, "age < 3").to_json()):
         assert refused(api.ask("POST", place, json={"statement": statement}), 422) == ("foreign_round", "statement")
     assert refused(api.ask("POST", place, json={"statement": "{}"}), 422) == ("invalid_survey", "statement")
-    asked = Survey.round(AGES, 1, "age < 3")
+    asked = sv.adaptive.round_of(AGES, 1, "age < 3")
     assert refused(publish(api, statement=asked.to_json()), 422) == ("round_of_a_panel", "statement")
     assert refused(api.ask("POST", f"/v1/surveys/{DRINKS.id}/rounds", json={"statement": asked.to_json()}), 409)[0] == (
-        "survey_not_adaptive"
+        "survey_not_panel"
     )
-    assert refused(api.ask("GET", f"/v1/surveys/{DRINKS.id}/rounds/1", token=""), 409)[0] == "survey_not_adaptive"
-    assert refused(api.ask("GET", f"/v1/surveys/{DRINKS.id}/rounds"), 409)[0] == "survey_not_adaptive"
+    assert refused(api.ask("GET", f"/v1/surveys/{DRINKS.id}/rounds/1", token=""), 409)[0] == "survey_not_panel"
+    assert refused(api.ask("GET", f"/v1/surveys/{DRINKS.id}/rounds"), 409)[0] == "survey_not_panel"
     unknown = api.ask("POST", f"/v1/surveys/{'0' * 64}/rounds", json={"statement": asked.to_json()})
     assert refused(unknown, 404)[0] == "unknown_survey"
 
 
 @pytest.mark.parametrize("labels", [["a"], ["a", "b", "c"], ["a", "a"], ["", ""]])
 def test_labels_name_every_choice_once(asking: Api, labels: list[str]) -> None:
-    assert refused(asking.open_round(Survey.round(AGES, 1, "age >= 50", 2), labels), 422) == (
+    assert refused(asking.open_round(sv.adaptive.round_of(AGES, 1, "age >= 50", 2), labels), 422) == (
         "invalid_labels",
         "labels",
     )
@@ -343,4 +343,4 @@ def test_labels_name_every_choice_once(asking: Api, labels: list[str]) -> None:
 def test_a_sealed_adaptive_survey_opens_no_round(api: Api) -> None:
     api.publish(AGES)
     assert api.ask("POST", f"/v1/surveys/{AGES.id}/seal").status_code == 200
-    assert refused(api.open_round(Survey.round(AGES, 1, "age < 3")), 409)[0] == "round_not_next"
+    assert refused(api.open_round(sv.adaptive.round_of(AGES, 1, "age < 3")), 409)[0] == "round_not_next"

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.core.signing import to_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
 
 PATH = f"/v1/surveys/{DRINKS.id}/reports"
-OTHER = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="Another")
+OTHER = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="Another")
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +227,7 @@ def test_sealed_deleted_and_adaptive(tmp_path: Path) -> None:
         headers = {"Content-Type": BATCH_MEDIA_TYPE}
         body = encode_batch(AGES.id, [(bytes(16), AGES.tag + b"\0")])
         adaptive = api.ask("POST", f"/v1/surveys/{AGES.id}/reports", token="", content=body, headers=headers)
-        assert code_of(adaptive, 422) == "survey_adaptive"
+        assert code_of(adaptive, 422) == "survey_panel"
         assert api.send(DRINKS, honest(DRINKS, "tea", 1)).status_code == 200
         assert api.ask("POST", f"/v1/surveys/{DRINKS.id}/seal").json() == {"id": DRINKS.id, "state": "sealed"}
         assert code_of(api.send(DRINKS, honest(DRINKS, "tea", 1)), 409) == "survey_sealed"

@@ -14,14 +14,15 @@ import msgspec
 import pyarrow.parquet
 import pytest
 
+import sottovoce as sv
 from collector.client import DRINKS, Api, running
 from collector.service import until
 from sottovoce.estimates.words.estimate import WordEstimate
 from sottovoce.protocol.estimates import HostileDevices
 from sottovoce.surveys.survey import Survey
 
-TOWNS = Survey.words(4, "abcdef", epsilon=3.0, users=600, title="Which letters?")
-NUMBERS = Survey.words(below=10**3, epsilon=3.0, users=600, title="Which number?")
+TOWNS = Survey(sv.words(4, "abcdef"), epsilon=3.0, people=600, title="Which letters?")
+NUMBERS = Survey(sv.words(below=10**3), epsilon=3.0, people=600, title="Which number?")
 HELD = ["face"] * 300 + ["bad"] * 200 + ["zzz"] * 100
 PLACE = f"/v1/surveys/{TOWNS.id}"
 SECRET = "gazpacho"
@@ -111,7 +112,7 @@ def test_single_words_are_told_in_their_order_and_normalised(api: Api, expected:
     assert [one["label"] for one in told["answers"]] == ["bad", "fade", "face"]
     asked = api.ask("POST", f"{PLACE}/words", json={"words": ["BAD", "fade", " face"], "level": 0.9})
     assert asked.json() == told
-    own = [one._asdict() for one in expected.of_many(["bad", "fade", "face"], 0.9)]
+    own = [one.row() for one in expected.of_many(["bad", "fade", "face"], 0.9)]
     assert told["answers"] == json.loads(json.dumps(own))
 
 

@@ -255,7 +255,7 @@ def test_something_else_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(StoreError, match="not a backup of Sottovoce"):
         restore(tmp_path / "file", "", tmp_path / "target")
-    with pytest.raises(StoreError, match="there is no file"):
+    with pytest.raises(StoreError, match="does not exist"):
         restore(tmp_path / "nothing", "", tmp_path / "target")
     with pytest.raises(StoreError, match="cannot be read"):
         restore(tmp_path, "", tmp_path / "target")

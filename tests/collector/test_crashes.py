@@ -16,13 +16,14 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from collector.disks import fill, small_disk
 from collector.service import Load, Service, assert_exactly_once, children, running, until
 from sottovoce.surveys.survey import Survey
 
 pytestmark = pytest.mark.slow
 
-SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
+SURVEY = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="What do you drink?")
 REPORT = SURVEY.randomize("tea")
 REPORT_BYTES = SURVEY.mechanism.report_bytes
 

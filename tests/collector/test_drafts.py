@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, running
 from sottovoce.collector.api.drafts import MAX_DRAFT_BYTES
-from sottovoce.core.limits import DEFAULT_USERS
+from sottovoce.core.limits import DEFAULT_PEOPLE
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
@@ -42,42 +43,85 @@ def refused(response: Any, status: int) -> tuple[str, str | None]:
     [
         (
             {"kind": "shares", "title": "Drinks", "parameters": {"labels": ["tea", "coffee", "water"]}},
-            lambda: Survey.distribution(["tea", "coffee", "water"], 1.0, title="Drinks"),
+            lambda: Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0, title="Drinks"),
         ),
-        ({"kind": "shares", "parameters": {"values": 40}}, lambda: Survey.distribution(40, 1.0)),
+        ({"kind": "shares", "parameters": {"values": 40}}, lambda: Survey(sv.shares(40), epsilon=1.0)),
         (
             {"kind": "shares", "parameters": {"range": {"start": 18, "stop": 99}}},
-            lambda: Survey.distribution(range(18, 100), 1.0),
+            lambda: Survey(sv.shares(range(18, 100)), epsilon=1.0),
         ),
         (
             {"kind": "shares", "parameters": {"attributes": AGE_AND_SEX, "labels": None}, "mechanism": "hadamard"},
-            lambda: Survey.distribution({"age": range(100), "sex": ["f", "m"]}, 1.0, "hadamard"),
+            lambda: Survey(sv.shares({"age": range(100), "sex": ["f", "m"]}), epsilon=1.0, mechanism="hadamard"),
         ),
         (
-            {"kind": "shares", "parameters": {"values": 300}, "max_report_bytes": 2, "users": 5000},
-            lambda: Survey.distribution(300, 1.0, max_report_bytes=2, users=5000),
+            {"kind": "shares", "parameters": {"labels": ["tea", "coffee"], "missing": "as no answer"}},
+            lambda: Survey(sv.shares(["tea", "coffee"], missing="as no answer"), epsilon=1.0),
         ),
-        ({"kind": "vector", "parameters": {"dimension": 20, "radius": 3}}, lambda: Survey.mean(20, 3.0, 1.0)),
+        (
+            {"kind": "number", "parameters": {"low": 0, "high": 600, "missing": "as 0"}},
+            lambda: Survey(sv.number(0, 600, missing="as 0"), epsilon=1.0),
+        ),
+        (
+            {
+                "kind": "shares",
+                "parameters": {
+                    "attributes": {
+                        "age": {"start": 0, "stop": 9, "missing": "as 0"},
+                        "sex": {"labels": ["f", "m"], "missing": "as not said"},
+                    }
+                },
+            },
+            lambda: Survey(
+                sv.shares({"age": sv.shares(10, missing="as 0"), "sex": sv.shares(["f", "m"], missing="as not said")}),
+                epsilon=1.0,
+            ),
+        ),
+        (
+            {
+                "kind": "records",
+                "parameters": {
+                    "attributes": {
+                        "hours": {"low": 0, "high": 9, "missing": "as 1.5"},
+                        "plan": {"labels": ["free", "pro"], "missing": "refuse"},
+                    }
+                },
+            },
+            lambda: Survey(
+                sv.records({"hours": sv.number(0, 9, missing="as 1.5"), "plan": ["free", "pro"]}), epsilon=1.0
+            ),
+        ),
+        (
+            {"kind": "shares", "parameters": {"values": 300}, "max_report_bytes": 2, "people": 5000},
+            lambda: Survey(sv.shares(300), epsilon=1.0, max_report_bytes=2, people=5000),
+        ),
+        (
+            {"kind": "vector", "parameters": {"dimension": 20, "radius": 3}},
+            lambda: Survey(sv.vector(20, 3.0), epsilon=1.0),
+        ),
         (
             {"kind": "vector", "parameters": {"dimension": 2}, "mechanism": "rejection"},
-            lambda: Survey.mean(2, 1.0, 1.0, mechanism="rejection"),
+            lambda: Survey(sv.vector(2, 1.0), epsilon=1.0, mechanism="rejection"),
         ),
         (
             {"kind": "vector", "parameters": {"dimension": 5}, "delta": 1e-6, "mechanism": "gaussian"},
-            lambda: Survey.mean(5, 1.0, 1.0, 1e-6, mechanism="gaussian"),
+            lambda: Survey(sv.vector(5, 1.0), epsilon=1.0, delta=1e-6, mechanism="gaussian"),
         ),
         (
             {"kind": "vector", "parameters": {"dimension": 20}, "mechanism": "codebook", "max_counters": 2**20},
-            lambda: Survey.mean(20, 1.0, 1.0, mechanism="codebook", max_counters=2**20),
+            lambda: Survey(sv.vector(20, 1.0), epsilon=1.0, mechanism="codebook", max_counters=2**20),
         ),
-        ({"kind": "queries", "parameters": {"workload": "prefix:100"}}, lambda: Survey.queries(Prefix(100), 1.0)),
         (
-            {"kind": "queries", "parameters": {"workload": "prefix:100"}, "criterion": "margin", "users": 10_000},
-            lambda: Survey.queries(Prefix(100), 1.0, criterion="margin", users=10_000),
+            {"kind": "queries", "parameters": {"workload": "prefix:100"}},
+            lambda: Survey(sv.queries(Prefix(100)), epsilon=1.0),
+        ),
+        (
+            {"kind": "queries", "parameters": {"workload": "prefix:100"}, "criterion": "margin", "people": 10_000},
+            lambda: Survey(sv.queries(Prefix(100)), epsilon=1.0, criterion="margin", people=10_000),
         ),
         (
             {"kind": "queries", "parameters": {"workload": "prefix:100"}, "strategy": "histogram"},
-            lambda: Survey.queries(Prefix(100), 1.0, strategy="histogram"),
+            lambda: Survey(sv.queries(Prefix(100)), epsilon=1.0, strategy="histogram"),
         ),
         (
             {
@@ -86,24 +130,27 @@ def refused(response: Any, status: int) -> tuple[str, str | None]:
                 "mechanism": "codebook",
                 "strategy": "direct",
             },
-            lambda: Survey.queries(Prefix(99), 1.0, mechanism="codebook", strategy="direct"),
+            lambda: Survey(sv.queries(Prefix(99)), epsilon=1.0, mechanism="codebook", strategy="direct"),
         ),
-        ({"kind": "queries", "parameters": {"workload": "prefix:8"}}, lambda: Survey.queries(Prefix(8), 1.0)),
+        (
+            {"kind": "queries", "parameters": {"workload": "prefix:8"}},
+            lambda: Survey(sv.queries(Prefix(8)), epsilon=1.0),
+        ),
         (
             {"kind": "words", "parameters": {"longest": 8, "alphabet": "latin"}, "title": "Symptoms"},
-            lambda: Survey.words(8, "latin", epsilon=1.0, title="Symptoms"),
+            lambda: Survey(sv.words(8, "latin"), epsilon=1.0, title="Symptoms"),
         ),
         (
             {"kind": "words", "parameters": {"below": 2**60, "case": "lower"}},
-            lambda: Survey.words(below=2**60, epsilon=1.0),
+            lambda: Survey(sv.words(below=2**60), epsilon=1.0),
         ),
         (
-            {"kind": "adaptive", "parameters": {"attributes": AGE_AND_SEX, "rounds": 20}},
-            lambda: Survey.adaptive({"age": range(100), "sex": ["f", "m"]}, 20, 1.0),
+            {"kind": "panel", "parameters": {"attributes": AGE_AND_SEX, "rounds": 20}},
+            lambda: sv.Panel({"age": range(100), "sex": ["f", "m"]}, rounds=20, epsilon=1.0),
         ),
         (
-            {"kind": "adaptive", "parameters": {"range": {"start": -5, "stop": 5}, "rounds": 1, "radius": 2.5}},
-            lambda: Survey.adaptive(range(-5, 6), 1, 1.0, radius=2.5),
+            {"kind": "panel", "parameters": {"range": {"start": -5, "stop": 5}, "rounds": 1, "radius": 2.5}},
+            lambda: sv.Panel(range(-5, 6), rounds=1, epsilon=1.0, radius=2.5),
         ),
     ],
     ids=lambda said: "-".join(map(str, said.values()))[:60] if isinstance(said, dict) else "",
@@ -120,16 +167,16 @@ def test_a_form_becomes_the_survey_it_describes(
     assert {digest: base64.b64decode(text) for digest, text in told["attachments"].items()} == expected.attachments
     assert told["mechanism"] == expected.mechanism.name
     assert told["report_bytes"] == expected.mechanism.report_bytes
-    users = said.get("users", DEFAULT_USERS)
-    assert told["users"] == users
+    people = said.get("people", DEFAULT_PEOPLE)
+    assert told["people"] == people
     if isinstance(expected, Survey):
         design = expected.design
         assert told["strategy"] == design.name
-        assert told["margin"] == pytest.approx(design.margin(users), rel=1e-9)
-        assert told["l2"] == pytest.approx(design.expected_error(users), rel=1e-9)
+        assert told["margin"] == pytest.approx(design.margin(people), rel=1e-9)
+        assert told["l2"] == pytest.approx(design.expected_error(people), rel=1e-9)
     else:
         assert (told["strategy"], told["margin"], told["l2"]) == (None, None, None)
-    assert f"{users:,} people" in told["explanation"]
+    assert f"{people:,} people" in told["explanation"]
     # Nothing was kept; what came out can be published as it is.
     assert api.ask("GET", f"/v1/surveys/{expected.id}").status_code == 404
     published = {"statement": told["statement"], "attachments": told["attachments"]}
@@ -141,7 +188,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "queries": {"kind": "queries", "epsilon": 1, "parameters": {"workload": "prefix:600"}},
     "vector": {"kind": "vector", "epsilon": 1, "parameters": {"dimension": 3}},
     "words": {"kind": "words", "epsilon": 1, "parameters": {"longest": 4, "alphabet": "abc"}},
-    "adaptive": {"kind": "adaptive", "epsilon": 1, "parameters": {"labels": ["a", "b"], "rounds": 3}},
+    "panel": {"kind": "panel", "epsilon": 1, "parameters": {"labels": ["a", "b"], "rounds": 3}},
 }
 
 
@@ -157,8 +204,8 @@ GOOD: dict[str, dict[str, Any]] = {
         ("title", "two\nlines"),
         ("title", "x" * 201),
         ("title", "right to left \u202e"),
-        ("users", 0),
-        ("users", 10**13),
+        ("people", 0),
+        ("people", 10**13),
     ],
 )
 def test_what_all_kinds_have(api: Api, kind: str, field: str, value: object) -> None:
@@ -182,11 +229,11 @@ def test_what_all_kinds_have(api: Api, kind: str, field: str, value: object) -> 
         ("vector", "mechanism", "hadamard"),
         ("vector", "mechanism", "gaussian"),
         ("vector", "strategy", "histogram"),
-        ("adaptive", "mechanism", "binary"),
-        ("adaptive", "strategy", "direct"),
-        ("adaptive", "delta", 1e-6),
-        ("adaptive", "criterion", "l2"),
-        ("adaptive", "max_counters", 1000),
+        ("panel", "mechanism", "binary"),
+        ("panel", "strategy", "direct"),
+        ("panel", "delta", 1e-6),
+        ("panel", "criterion", "l2"),
+        ("panel", "max_counters", 1000),
     ],
 )
 def test_designs_that_cannot_be(api: Api, kind: str, field: str, value: object) -> None:
@@ -237,13 +284,13 @@ def test_designs_that_cannot_be(api: Api, kind: str, field: str, value: object) 
         ("vector", "radius", 0),
         ("vector", "radius", -1),
         ("vector", "radius", 1e101),
-        ("adaptive", "rounds", None),
-        ("adaptive", "rounds", 0),
-        ("adaptive", "rounds", 65_537),
-        ("adaptive", "radius", 0),
-        ("adaptive", "labels", ["a"]),
-        ("adaptive", "epsilon", 1),
-        ("adaptive", "title", "a"),
+        ("panel", "rounds", None),
+        ("panel", "rounds", 0),
+        ("panel", "rounds", 65_537),
+        ("panel", "radius", 0),
+        ("panel", "labels", ["a"]),
+        ("panel", "epsilon", 1),
+        ("panel", "title", "a"),
     ],
 )
 def test_parameters_that_cannot_be(api: Api, kind: str, field: str, value: object) -> None:
@@ -270,6 +317,10 @@ def test_parameters_that_cannot_be(api: Api, kind: str, field: str, value: objec
         ({"attributes": {"age": ["a"]}}, "attributes"),
         ({"attributes": {"age": 3}}, "attributes"),
         ({"attributes": {"age": {"start": 3, "stop": 2}}}, "attributes"),
+        ({"attributes": {"age": {"start": 3, "stop": 9, "missing": "as 2"}}}, "attributes"),
+        ({"attributes": {"age": {"start": 3, "stop": 9, "labels": ["a", "b"]}}}, "attributes"),
+        ({"attributes": {"age": {"low": 3, "high": 9}}}, "attributes"),
+        ({"attributes": {"age": {"missing": "as 2"}}}, "attributes"),
         ({"attributes": {f"a{i}": ["x", "y"] for i in range(64)}}, "attributes"),
         ({"attributes": AGE_AND_SEX, "range": {"start": 0, "stop": 2}}, "attributes"),
         ({"labels": ["a", "b"], "range": {"start": 0, "stop": 2}}, "range"),
@@ -277,19 +328,19 @@ def test_parameters_that_cannot_be(api: Api, kind: str, field: str, value: objec
     ],
 )
 def test_values_that_are_none(api: Api, said: dict[str, Any], field: str) -> None:
-    for kind, more in (("shares", {}), ("adaptive", {"rounds": 2})):
+    for kind, more in (("shares", {}), ("panel", {"rounds": 2})):
         assert refused(drafted(api, kind=kind, epsilon=1, parameters=said | more), 422) == ("invalid_draft", field)
 
 
 def test_more_values_than_shares_can_have(api: Api) -> None:
     many = {"range": {"start": 0, "stop": 2**40}}
     assert refused(drafted(api, kind="shares", epsilon=1, parameters=many), 422) == ("invalid_draft", "range")
-    assert drafted(api, kind="adaptive", epsilon=1, parameters=many | {"rounds": 2}).status_code == 200
+    assert drafted(api, kind="panel", epsilon=1, parameters=many | {"rounds": 2}).status_code == 200
 
 
 def test_the_largest_that_can_be_asked(api: Api) -> None:
     told = drafted(api, kind="shares", epsilon=1, parameters={"values": 2**40}).json()
-    assert told["id"] == Survey.distribution(2**40, 1.0).id
+    assert told["id"] == Survey(sv.shares(2**40), epsilon=1.0).id
     assert drafted(api, kind="vector", epsilon=1, parameters={"dimension": 2**20}).status_code == 200
 
 
@@ -302,7 +353,7 @@ def test_a_refusal_of_an_attribute_names_it(api: Api) -> None:
 def test_a_kind_that_there_is_not(api: Api) -> None:
     response = drafted(api, kind="census", epsilon=1)
     assert refused(response, 422) == ("invalid_draft", "kind")
-    assert "shares, queries, vector, choices, number, records, words, adaptive" in response.json()["error"]["message"]
+    assert "shares, queries, vector, choices, number, records, words, panel" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -311,8 +362,8 @@ def test_a_kind_that_there_is_not(api: Api) -> None:
         ({"epsilon": 1}, "kind"),
         ({"kind": "vector"}, "epsilon"),
         ({"kind": "vector", "epsilon": "1"}, "epsilon"),
-        ({"kind": "vector", "epsilon": 1, "users": 2.5}, "users"),
-        ({"kind": "vector", "epsilon": 1, "users": 2**63}, "users"),
+        ({"kind": "vector", "epsilon": 1, "people": 2.5}, "people"),
+        ({"kind": "vector", "epsilon": 1, "people": 2**63}, "people"),
         ({"kind": "vector", "epsilon": 1, "parameters": [3]}, "parameters"),
         ({"kind": "vector", "epsilon": 1, "parameters": {"x" * 65: 3}}, "parameters"),
         ({"kind": "vector", "epsilon": 1, "criterion": "both"}, "criterion"),
@@ -352,7 +403,7 @@ def test_notes_tell_what_may_surprise(api: Api) -> None:
     assert "not even 1,000,000,000 reports" in notes(api, **plain | {"epsilon": 1e-5})
     assert "takes much memory" in notes(api, kind="shares", parameters={"values": 2**25})
     assert "fetches" in notes(api, kind="queries", parameters={"workload": "prefix:8"})
-    assert "share of the people" in notes(api, **GOOD["adaptive"])
+    assert "share of the people" in notes(api, **GOOD["panel"])
     assert "a report takes 12,500 bytes" in notes(
         api, kind="shares", parameters={"values": 100_000}, mechanism="unary_optimized"
     )
@@ -360,7 +411,7 @@ def test_notes_tell_what_may_surprise(api: Api) -> None:
 
 def test_the_note_on_people_is_right() -> None:
     """To two digits, rounded up; within 1 % below the true number the next figure with two digits is not reached."""
-    survey = Survey.distribution(["a", "b"], 1.0)
+    survey = Survey(sv.shares(["a", "b"]), epsilon=1.0)
     assert survey.design.margin(1_800) <= 0.05 < survey.design.margin(1_700)
 
 
@@ -390,7 +441,7 @@ def session(tmp_path: Path) -> Iterator[Api]:
 def test_a_question_becomes_the_next_round(session: Api) -> None:
     for number in (1, 2, 3):
         told = question(session, query=f"age<{10 * number}").json()
-        expected = Survey.round(AGES, number, f"age < {10 * number}")
+        expected = sv.adaptive.round_of(AGES, number, f"age < {10 * number}")
         assert told["statement"] == expected.to_json()
         assert (told["labels"], told["round"], told["rounds"]) == ([], number, 3)
         assert told["query"] == f"age < {10 * number}"
@@ -414,7 +465,7 @@ def test_a_question_becomes_the_next_round(session: Api) -> None:
 )
 def test_choices(session: Api, choices: object, size: int, labels: list[str]) -> None:
     told = question(session, query="age // 50", choices=choices).json()
-    assert told["statement"] == Survey.round(AGES, 1, "age // 50", size).to_json()
+    assert told["statement"] == sv.adaptive.round_of(AGES, 1, "age // 50", size).to_json()
     assert told["labels"] == labels
     said = {"statement": told["statement"], "labels": labels}
     assert session.ask("POST", f"{PLACE}/rounds", json=said).status_code == 201
@@ -450,7 +501,7 @@ def test_questions_that_cannot_be_asked(session: Api, said: dict[str, Any], fiel
 def test_where_no_question_can_be_asked(session: Api) -> None:
     session.publish(DRINKS)
     elsewhere = session.ask("POST", f"/v1/surveys/{DRINKS.id}/questions", json={"query": "age < 30"})
-    assert refused(elsewhere, 409) == ("survey_not_adaptive", None)
+    assert refused(elsewhere, 409) == ("survey_not_panel", None)
     assert (
         session.ask("POST", f"{PLACE}/questions", json={"query": "1"}, token=session.token("read")).status_code == 403
     )
@@ -465,7 +516,7 @@ def test_where_no_question_can_be_asked(session: Api) -> None:
 def test_no_more_attributes_than_records_can_have(api: Api) -> None:
     def said(n: int) -> Any:
         parameters = {"rounds": 2, "attributes": {f"a{i}": ["x", "y"] for i in range(n)}}
-        return drafted(api, kind="adaptive", epsilon=1.0, parameters=parameters)
+        return drafted(api, kind="panel", epsilon=1.0, parameters=parameters)
 
     assert said(63).status_code == 200
     for n in (64, 50_000):

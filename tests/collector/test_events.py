@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, assert_headers, honest, running
 from collector.readers import QUICK, at_pace, over, soon
 from collector.service import PATIENCE, Service, until
@@ -22,7 +23,6 @@ from sottovoce.collector.api.admission import COOKIE
 from sottovoce.collector.reading import streams
 from sottovoce.collector.reading.streams import MOST_STREAMS, Feeds, Stream
 from sottovoce.core.errors import StoreUnavailableError
-from sottovoce.surveys.survey import Survey
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_at_once_and_whenever_it_changes(api: Api) -> None:
 def test_an_adaptive_survey_with_its_rounds(api: Api) -> None:
     place = at_pace(api)
     api.publish(AGES)
-    asked = Survey.round(AGES, 1, "age < 30")
+    asked = sv.adaptive.round_of(AGES, 1, "age < 30")
 
     async def test() -> None:
         reader, stream = await place.follow(AGES.id)
@@ -105,7 +105,7 @@ def test_long_labels_are_left_to_the_list_of_rounds(api: Api) -> None:
     place = at_pace(api)
     api.publish(AGES)
     for number, width in ((1, 40), (2, 41)):
-        asked = Survey.round(AGES, number, "age", 100)
+        asked = sv.adaptive.round_of(AGES, number, "age", 100)
         assert api.open_round(asked, [f"{age:0{width}d}" for age in range(100)]).status_code == 201
         api.ask("POST", f"/v1/surveys/{asked.id}/seal")
 

@@ -48,7 +48,7 @@ def counted(live) -> int:
 def test_everybody_is_handed_out_once_and_in_fair_order():
     histogram = np.array([5000, 0, 5000])
     urn = Urn(sv.Domain.of(3), histogram, np.random.default_rng(1))
-    survey = sv.Survey.distribution(3, 1.0)
+    survey = sv.Survey(sv.shares(3), epsilon=1.0)
     parts = [np.bincount(urn.take(survey, 1000).between(0, 1000), minlength=3) for _ in range(10)]
     assert urn.left == 0
     assert (np.sum(parts, axis=0) == histogram).all()
@@ -60,7 +60,7 @@ def test_everybody_is_handed_out_once_and_in_fair_order():
 def test_everybody_has_one_seat_and_all_rounds_are_alike():
     histogram = np.array([40_000, 20_000])
     urn = Urn(sv.Domain.of(2), histogram, np.random.default_rng(2))
-    survey = sv.Survey.distribution(2, 1.0)
+    survey = sv.Survey(sv.shares(2), epsilon=1.0)
     sizes = []
     for seated in urn.seats(5):
         n = seated.left
@@ -73,7 +73,7 @@ def test_everybody_has_one_seat_and_all_rounds_are_alike():
 
 @pytest.mark.parametrize("domain", [["tea", "coffee"], range(3, 30, 3), {"a": range(2), "b": ["x", "y"]}, [4, 7]])
 def test_single_devices_get_values_of_the_domain(domain):
-    survey = sv.Survey.distribution(domain, 1.0)
+    survey = sv.Survey(sv.shares(domain), epsilon=1.0)
     crowd, shares = respondents_for(survey, 500, "uniform", 3)
     values = [survey.domain.index(value) for value in crowd.values(500)]
     assert set(values) == set(range(survey.domain.size))
@@ -82,7 +82,7 @@ def test_single_devices_get_values_of_the_domain(domain):
 
 
 def test_a_histogram_is_taken_as_it_is_and_must_fit():
-    survey = sv.Survey.distribution(["tea", "coffee"], 1.0)
+    survey = sv.Survey(sv.shares(["tea", "coffee"]), epsilon=1.0)
     crowd, shares = respondents_for(survey, 4, [3, 1], 1)
     assert sorted(crowd.values(4)) == ["coffee", "tea", "tea", "tea"]
     assert shares is not None
@@ -93,7 +93,7 @@ def test_a_histogram_is_taken_as_it_is_and_must_fit():
 
 
 def test_bodies_hold_everybody_and_stay_below_a_megabyte():
-    survey = sv.Survey.distribution(4000, 1.0, "unary_optimized")
+    survey = sv.Survey(sv.shares(4000), epsilon=1.0, mechanism="unary_optimized")
     crowd, _ = respondents_for(survey, 5000, "zipf", 1)
     made = list(bodies(survey, crowd, 10_000, 1))
     assert sum(n for _, n in made) == 5000
@@ -113,7 +113,7 @@ def test_devices_know_nothing_of_fleets():
 
 
 def test_everybody_is_counted_once_although_batches_arrive_twice(service):
-    survey = sv.Survey.distribution([f"answer {i}" for i in range(8)], 1.0, title="Everybody")
+    survey = sv.Survey(sv.shares([f"answer {i}" for i in range(8)]), epsilon=1.0, title="Everybody")
     live = published(service, survey)
     done: list[int] = []
     sent = fleet.run(service.url, live.id, 20_000, singles=30, batch=500, seed=7, resend=4, progress=done.append)
@@ -131,7 +131,7 @@ def test_everybody_is_counted_once_although_batches_arrive_twice(service):
 
 
 def test_vectors_arrive_too(service):
-    survey = sv.Survey.mean(3, 2.0, 1.0, title="Vectors")
+    survey = sv.Survey(sv.vector(3, 2.0), epsilon=1.0, title="Vectors")
     live = published(service, survey)
     sent = fleet.run(service.url, live.id, 20_000, singles=5, seed=1)
     assert counted(live) == sent.accepted == 20_000
@@ -142,7 +142,7 @@ def test_vectors_arrive_too(service):
 
 
 def test_rounds_are_answered_as_they_open_by_those_whose_they_are(service):
-    survey = sv.Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=3, epsilon=1.0, title="Turns")
+    survey = sv.Panel({"age": range(100), "country": ["DE", "FR"]}, rounds=3, epsilon=1.0, title="Turns")
     live, found = published(service, survey), list[fleet.Sent]()
     guest = Device(MemoryStore())
 
@@ -165,7 +165,7 @@ def test_rounds_are_answered_as_they_open_by_those_whose_they_are(service):
 
 
 def test_nobody_waits_for_a_round_for_ever(service):
-    live = published(service, sv.Survey.adaptive(range(10), rounds=2, epsilon=1.0, title="Silence"))
+    live = published(service, sv.Panel(range(10), rounds=2, epsilon=1.0, title="Silence"))
     assert fleet.run(service.url, live.id, 100, seconds=0.3).ended == "time"
     live.seal()
     sent = fleet.run(service.url, live.id, 100, singles=0)
@@ -173,7 +173,7 @@ def test_nobody_waits_for_a_round_for_ever(service):
 
 
 def test_a_sealed_survey_ends_it(service):
-    live = published(service, sv.Survey.distribution(4, 1.0, title="Sealed"))
+    live = published(service, sv.Survey(sv.shares(4), epsilon=1.0, title="Sealed"))
     live.seal()
     sent = fleet.run(service.url, live.id, 50_000, singles=3)
     assert (sent.ended, sent.accepted) == ("sealed", 0)
@@ -182,7 +182,7 @@ def test_a_sealed_survey_ends_it(service):
 
 
 def test_a_refused_report_is_told_apart_from_its_batch(service):
-    survey = sv.Survey.distribution(4, 1.0, title="Two of three")
+    survey = sv.Survey(sv.shares(4), epsilon=1.0, title="Two of three")
     live = published(service, survey)
     good = survey.randomize(1)
     rows = [(bytes([i]) * REPORT_ID_BYTES, report) for i, report in enumerate((good, bytes(len(good)), good))]
@@ -199,7 +199,7 @@ def test_a_refused_report_is_told_apart_from_its_batch(service):
 
 def test_a_busy_service_gets_the_same_bytes_later(tmp_path):
     with running(tmp_path / "data", "--max-reports-per-second", "4000") as slow:
-        live = published(slow, sv.Survey.distribution(4, 1.0, title="Slowly"))
+        live = published(slow, sv.Survey(sv.shares(4), epsilon=1.0, title="Slowly"))
         sent = fleet.run(slow.url, live.id, 9000, singles=0, batch=1000, seed=1)
         assert (sent.accepted, sent.ended) == (9000, "done")
         assert sent.waits > 0
@@ -215,8 +215,8 @@ def test_nobody_there():
 
 
 def test_the_command_tells_what_was_sent_and_writes_the_truth(service, tmp_path, capsys):
-    live = published(service, sv.Survey.distribution(["tea", "coffee"], 1.0, title="Drinks"))
-    words = ["simulate", "fleet", "--url", service.url, "--survey", "Drinks", "--users", "2e3", "--singles", "10"]
+    live = published(service, sv.Survey(sv.shares(["tea", "coffee"]), epsilon=1.0, title="Drinks"))
+    words = ["simulate", "fleet", "--url", service.url, "--survey", "Drinks", "--people", "2e3", "--singles", "10"]
     assert main([*words, "--seed", "3", "--truth", str(tmp_path / "truth.json"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["survey"], told["accepted"], told["singles"], told["seed"]) == (live.id, 2000, 10, 3)
@@ -231,14 +231,14 @@ def test_the_command_tells_what_was_sent_and_writes_the_truth(service, tmp_path,
 
 @pytest.mark.parametrize("name", ["Nothing of the kind", "abcd" * 3])
 def test_an_unknown_survey_is_told(service, name, capsys):
-    assert main(["simulate", "fleet", "--url", service.url, "--survey", name, "--users", "10", "--json"]) == 2
+    assert main(["simulate", "fleet", "--url", service.url, "--survey", name, "--people", "10", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["type"] == SurveyError.__name__
 
 
 def test_mistakes_are_found_before_anything_is_sent(service, capsys):
-    live = published(service, sv.Survey.distribution(["yes", "no"], 1.0, title="Mistakes"))
+    live = published(service, sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0, title="Mistakes"))
     words = ["simulate", "fleet", "--url", service.url, "--survey", live.id]
-    for wrong in (["--users", "0"], ["--users", "10", "--batch", "0"], ["--users", "10", "--population", "nowhere"]):
+    for wrong in (["--people", "0"], ["--people", "10", "--batch", "0"], ["--people", "10", "--population", "nowhere"]):
         assert main([*words, *wrong, "--json"]) == 2
         assert "error" in json.loads(capsys.readouterr().out)
     assert counted(live) == 0

@@ -14,7 +14,7 @@ from sottovoce.mechanisms import registry
 
 def test_reports_are_accepted_counted_and_estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch)
-    survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=2.0, mechanism="lazy_response")
+    survey = sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=2.0, mechanism="lazy_response")
     registry.REGISTRY.forget()
     with running(tmp_path) as api:
         api.publish(survey)
@@ -28,7 +28,7 @@ def test_reports_are_accepted_counted_and_estimated(tmp_path: Path, monkeypatch:
 
 
 def test_one_that_is_not_installed_here_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    text = sv.Survey.distribution(3, epsilon=1.0, mechanism="hadamard").to_json().replace("hadamard", "lazy_response")
+    text = sv.Survey(sv.shares(3), epsilon=1.0, mechanism="hadamard").to_json().replace("hadamard", "lazy_response")
     with running(tmp_path) as api:
         response = api.ask("POST", "/v1/surveys", json={"statement": text, "minimum_reports": 1})
     assert response.status_code == 422

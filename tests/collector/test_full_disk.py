@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+import sottovoce as sv
 from collector.disks import fill, small_disk
 from collector.places import OwnServer
 from collector.service import Load, Service, assert_exactly_once, running, until
@@ -18,7 +19,7 @@ from sottovoce.surveys.survey import Survey
 pytestmark = pytest.mark.slow
 
 KEPT, GONE, SEALED, LATER = (
-    Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title=title)
+    Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title=title)
     for title in ("kept", "gone", "sealed", "sealed later")
 )
 FLAGS = ("--lease-seconds", "0.5", "--log-level", "warning")

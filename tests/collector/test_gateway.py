@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, Pair, honest, running
 from sottovoce.collector.sealing.keys import forget_key, rotate_keys
 from sottovoce.core.errors import SignatureError, StoreUnavailableError
@@ -29,8 +30,8 @@ from sottovoce.oblivious.messages import (
 )
 from sottovoce.surveys.survey import Survey
 
-SNACKS = Survey.distribution(["fruit", "nuts"], epsilon=1.0, title="What do you eat?")
-TOYS = Survey.distribution(["ball", "kite", "doll"], epsilon=1.0, title="What do you play with?")
+SNACKS = Survey(sv.shares(["fruit", "nuts"]), epsilon=1.0, title="What do you eat?")
+TOYS = Survey(sv.shares(["ball", "kite", "doll"]), epsilon=1.0, title="What do you play with?")
 
 SIZE = MESSAGE_SIZES[0]
 
@@ -204,7 +205,7 @@ def test_each_message_has_its_own_verdict(api: Api) -> None:
     two = seal_request(key, request_of(DRINKS, (report_id, report), second)).message
     bad_report = report[:4] + b"\xff" * (len(report) - 4)
     other = replace(request_of(DRINKS, second), path=f"/v1/surveys/{SNACKS.id}/reports")
-    unknown = Survey.distribution(["a", "b"], epsilon=1.0, title="never published")
+    unknown = Survey(sv.shares(["a", "b"]), epsilon=1.0, title="never published")
     panel = HttpRequest(
         "POST", f"/v1/surveys/{AGES.id}/reports", headers=other.headers, content=encode_batch(AGES.id, [second])
     )
@@ -218,7 +219,7 @@ def test_each_message_has_its_own_verdict(api: Api) -> None:
         "wrong_survey": sealed(key, DRINKS, (report_id, bytes(4) + report[4:])),
         "no_report": seal_request(key, other).message,
         "unknown_survey": sealed(key, unknown, honest(unknown, "a", 1)[0]),
-        "survey_adaptive": seal_request(key, panel).message,
+        "survey_panel": seal_request(key, panel).message,
     }
     response = send(api, [*messages.values()])
     assert response.json()["accepted"] == 1

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from collector.client import DRINKS, Api, honest, running
 from sottovoce.collector.counting.aggregator import Aggregator
 from sottovoce.collector.counting.live import check
@@ -92,7 +93,7 @@ def test_counts_of_an_open_survey_or_one_with_waiting_reports_are_refused(api: A
 
 def test_what_is_no_aggregate_of_the_survey_is_refused(api: Api) -> None:
     api.store.seal(DRINKS.id)
-    foreign = Survey.distribution(["a", "b"], epsilon=1.0)
+    foreign = Survey(sv.shares(["a", "b"]), epsilon=1.0)
     assert code(hand_in(api, foreign.aggregate()), 409) == "mismatch"
     cut = to_bytes(counted_elsewhere())[:-1]
     said = api.ask("PUT", f"{PLACE}/aggregate", content=cut, headers={"Content-Type": MEDIA_TYPE})
@@ -133,7 +134,7 @@ def test_the_store_takes_no_counts_of_other_reports(api: Api) -> None:
 
 
 def test_more_counters_than_a_process_keeps_are_gathered(api: Api) -> None:
-    survey = Survey.mean(60, 1.0, 8.0, mechanism="codebook", users=10**10, max_counters=2**33)
+    survey = Survey(sv.vector(60, 1.0), epsilon=8.0, mechanism="codebook", people=10**10, max_counters=2**33)
     assert survey.mechanism.cells > MAX_CELLS
     api.publish(survey)
     api.send(survey, honest(survey, np.eye(60)[0], 5))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import sottovoce as sv
 from collector.places import Place
 from collector.tracked import STARTS, SetClock, weekly
 from sottovoce.collector.intake.checking import Intake
@@ -236,7 +237,7 @@ def test_a_lost_database_is_asked_again_in_full(store: Store, monkeypatch: pytes
 
 def test_a_damaged_survey_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, tracking = SetClock(store, 0), published(store, weekly())
-    plain = Survey.distribution(["no", "yes"], epsilon=1.0)
+    plain = Survey(sv.shares(["no", "yes"]), epsilon=1.0)
     monkeypatch.setattr(keeper_module, "survey_of", lambda *_: plain)
     with pytest.raises(StoreError, match=f"survey {tracking.id[:12]} is damaged"):
         keeper_of(store, clock).step()

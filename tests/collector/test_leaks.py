@@ -26,6 +26,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
+import sottovoce as sv
 from collector.places import Place
 from collector.service import PATIENCE, Service, running, until
 from sottovoce.collector.running.backup import backup
@@ -45,7 +46,7 @@ METHOD = "EIGENTUEMLICH"
 TITLE = "Wassertrinkerbefragung"
 """Part of what must be kept, and still not logged."""
 
-SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title=f"{TITLE}; DROP TABLE surveys --")
+SURVEY = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title=f"{TITLE}; DROP TABLE surveys --")
 WIDTH = SURVEY.mechanism.report_bytes
 
 FORGED = f"\r\n2026-01-01T00:00:00Z error   {WORD} forged \x1b[31m\x00"
@@ -303,6 +304,7 @@ def moments(rows: dict[str, list[tuple[Any, ...]]], began: float) -> Iterator[tu
                     yield table, value
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_who_asked_and_how(left: Left) -> None:
     assert left.visit.statuses == {200, 201, 400, 401, 404, 405, 409, 413, 415, 422, 500, 503}
     assert left.log.count(b"a request failed unexpectedly") == 2
@@ -352,6 +354,7 @@ def test_secrets_are_kept_nowhere(left: Left) -> None:
     assert hashlib.sha256(left.visit.service.token[12:].encode()).digest() in digests
 
 
+@pytest.mark.slow
 def test_no_time_finer_than_the_precision(left: Left) -> None:
     assert not list(moments(left.rows, left.visit.began))
     epochs = {int(left.visit.began // 3600), int(time.time() // 3600), 0}

@@ -29,7 +29,8 @@ def _segment(numbers: list[int], payload: bytes | None = None) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("payload", "words"), [(b"\xff", "segment .* holds bytes that are no report"), (b"ab", "has 2 bytes for 1 reports")]
+    ("payload", "words"),
+    [(b"\xff", "segment .* holds bytes that are not a report"), (b"ab", "has 2 bytes for 1 reports")],
 )
 def test_damaged_segments_are_said(store: Store, payload: bytes, words: str) -> None:
     publish(store)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
 from collector.counting import SURVEY, publish, send
 from collector.places import Place
 from collector.shaky_objects import ShakyFiles, behave, held, shaky_storage
@@ -30,7 +31,7 @@ from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.core.errors import ObjectStorageError, StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.surveys.survey import Survey
 
-OTHER = Survey.distribution(100, 4.0, "randomized_response")
+OTHER = Survey(sv.shares(100), epsilon=4.0, mechanism="randomized_response")
 NOW = 5
 """The present epoch."""
 
@@ -431,6 +432,7 @@ def stuck_worker(settings: Settings, stage: str, ready: Any) -> None:
     run_worker(settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["noted", "written"])
 def test_killed_while_it_moves_a_worker_loses_nothing(place: Place, tmp_path: Path, stage: str) -> None:
     store = place.open()

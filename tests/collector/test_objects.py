@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from collector.shaky_objects import behave, held, shaky_storage
+from refusing import refuses
 from sottovoce.collector.settings import Settings
 from sottovoce.collector.store import open_store
 from sottovoce.collector.store.object_storage import ObjectStorage, object_name
@@ -100,7 +101,7 @@ def test_missing_and_altered_objects_are_refused(tmp_path: Path) -> None:
 def test_a_folder_that_was_unmounted_is_not_made_again(tmp_path: Path) -> None:
     storage = ObjectStorage(str(tmp_path / "mount"))
     (tmp_path / "mount").rmdir()
-    with pytest.raises(ObjectStorageError, match="the setting objects names is not there; make it, or mount it again"):
+    with pytest.raises(ObjectStorageError, match="setting objects names does not exist; make it, or mount it again"):
         storage.put(NAME, CONTENT)
     assert os.listdir(tmp_path) == []
 
@@ -139,7 +140,7 @@ def test_folders_are_made_where_storage_has_them() -> None:
 
 @pytest.mark.parametrize("address", ["nonsense://x:secret@y", "s3://[secret"])
 def test_an_address_that_cannot_be_used_is_not_repeated(address: str, tmp_path: Path) -> None:
-    with pytest.raises((SettingsError, MissingExtraError), match="objects is") as refused:
+    with refuses((SettingsError, MissingExtraError), "objects") as refused:
         open_store("", tmp_path / "data", objects=address)
     assert "secret" not in str(refused.value)
     assert not (tmp_path / "data").exists()
@@ -147,7 +148,7 @@ def test_an_address_that_cannot_be_used_is_not_repeated(address: str, tmp_path: 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SettingsError, match=r"objects: the folder cannot be made \(.*\); name one"):
+    with refuses(SettingsError, "objects"):
         ObjectStorage(str(tmp_path / "file" / "folder"))
 
 

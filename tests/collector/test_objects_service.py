@@ -5,6 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
+import sottovoce as sv
 from collector.places import Place
 from collector.service import running, until
 from collector.test_serve import refusal
@@ -13,7 +16,7 @@ from sottovoce.analyst import connect
 from sottovoce.collector.running.backup import backup, restore
 from sottovoce.collector.settings import KEY_FILE
 
-SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
+SURVEY = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="What do you drink?")
 REPORTS = [(number.to_bytes(16, "big"), SURVEY.randomize("tea")) for number in range(300)]
 ALL = SURVEY.aggregate().add([report for _, report in REPORTS])
 
@@ -22,6 +25,7 @@ def objects_in(folder: Path) -> list[Path]:
     return sorted(folder.glob("*/*.parquet"))
 
 
+@pytest.mark.slow
 def test_a_sealed_survey_is_read_from_objects_and_deleted_with_them(place: Place, tmp_path: Path) -> None:
     folder = tmp_path / "objects"
     flags = ("--objects", str(folder), "--log-level", "warning")

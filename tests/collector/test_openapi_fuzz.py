@@ -22,6 +22,7 @@ from schemathesis.core.media_types import MEDIA_TYPE_STRATEGIES
 from schemathesis.engine import StopReason, events, from_schema
 from schemathesis.engine.recorder import Interaction
 
+import sottovoce as sv
 from collector.service import Service, running
 from sottovoce.collector.app import ROUTES
 from sottovoce.core.signing import from_base64url
@@ -36,14 +37,14 @@ from sottovoce.workloads import Prefix
 
 pytestmark = pytest.mark.slow
 
-DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
-AGES = Survey.adaptive({"age": range(100), "smokes": ["no", "yes"]}, rounds=3, epsilon=2.0, title="Ages")
-FIRST, SECOND, THIRD = (Survey.round(AGES, number, f"age < {10 * number}") for number in (1, 2, 3))
-GOALS = Survey.distribution(["yes", "no"], epsilon=1.0, title="Shall it be sealed?")
-GONE = Survey.distribution(["yes", "no"], epsilon=1.0, title="Shall it be deleted?")
-FRESH = [Survey.distribution(["yes", "no"], epsilon=1.0, title=f"Number {i}") for i in range(3)]
-EXPENDABLE = [Survey.distribution(["yes", "no"], epsilon=1.0, title=f"Expendable {i}") for i in range(3)]
-ATTACHED = Survey.queries(Prefix(8), 1.0, strategy="optimized", title="With a strategy")
+DRINKS = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="What do you drink?")
+AGES = sv.Panel({"age": range(100), "smokes": ["no", "yes"]}, rounds=3, epsilon=2.0, title="Ages")
+FIRST, SECOND, THIRD = (sv.adaptive.round_of(AGES, number, f"age < {10 * number}") for number in (1, 2, 3))
+GOALS = Survey(sv.shares(["yes", "no"]), epsilon=1.0, title="Shall it be sealed?")
+GONE = Survey(sv.shares(["yes", "no"]), epsilon=1.0, title="Shall it be deleted?")
+FRESH = [Survey(sv.shares(["yes", "no"]), epsilon=1.0, title=f"Number {i}") for i in range(3)]
+EXPENDABLE = [Survey(sv.shares(["yes", "no"]), epsilon=1.0, title=f"Expendable {i}") for i in range(3)]
+ATTACHED = Survey(sv.queries(Prefix(8)), epsilon=1.0, strategy="optimized", title="With a strategy")
 
 LABELS = {
     f"{method} {path}": route
@@ -61,7 +62,7 @@ ROW = REPORT_ID_BYTES + len(DRINKS.randomize("tea"))
 GOOD: dict[str, list[dict[str, Any]]] = {
     "draft_survey": [{"kind": "shares", "epsilon": 1.0, "title": "Drafted", "parameters": {"labels": ["yes", "no"]}}],
     "draft_question": [{"query": "age < 30"}, {"query": "age < 31"}, {"query": "age < 32"}],
-    "plan_survey": [{"kind": "shares", "parameters": {"values": 10}, "epsilon": 1.0, "users": 1000}],
+    "plan_survey": [{"kind": "shares", "parameters": {"values": 10}, "epsilon": 1.0, "people": 1000}],
 }
 """Bodies that no generator would find, asked besides those it does."""
 
@@ -180,7 +181,7 @@ def published_today(service: Service) -> str:
     status = 0
     while status != 201:  # at midnight, today is over before it is said
         today = service.ask("GET", "/v1/time").json["now"][:10]
-        tracking = Survey.tracking(Shares(["no", "yes"]), every=3660, starts=today, periods=2, epsilon=1.0)
+        tracking = sv.Tracking(Shares(["no", "yes"]), every=3660, starts=today, periods=2, epsilon=1.0)
         status = service.ask("POST", "/v1/surveys", json={"statement": tracking.to_json()}).status
         assert status in (201, 422)
     period = tracking.period(1)
@@ -227,7 +228,7 @@ def configuration(service: Service, *, token: str, examples: int, stateful: bool
             },
             "dictionaries": {
                 "surveys": {"values": [one.id for one in (DRINKS, AGES, FIRST, SECOND, GOALS, GONE)]},
-                "adaptive": {"values": [AGES.id]},
+                "panel": {"values": [AGES.id]},
                 "tracking": {"values": [service.tracking]},  # type: ignore[attr-defined]
                 "answers": {"values": ["no", "yes"]},
                 "taking": {"values": [DRINKS.id]},
@@ -274,10 +275,10 @@ def configuration(service: Service, *, token: str, examples: int, stateful: bool
                         "delete_survey": {"path.survey_id": "expendable"},
                         "sign_in": {"body.token": "secrets"},
                         "publish_survey": {"body.statement": "statements"},
-                        "open_round": {"path.survey_id": "adaptive", "body.statement": "rounds"},
-                        "list_rounds": {"path.survey_id": "adaptive"},
-                        "draft_question": {"path.survey_id": "adaptive"},
-                        "get_round": {"path.survey_id": "adaptive"},
+                        "open_round": {"path.survey_id": "panel", "body.statement": "rounds"},
+                        "list_rounds": {"path.survey_id": "panel"},
+                        "draft_question": {"path.survey_id": "panel"},
+                        "get_round": {"path.survey_id": "panel"},
                         "list_periods": {"path.survey_id": "tracking"},
                         "get_curve": {"path.survey_id": "tracking", "query.answer": "answers"},
                         "get_difference": {"path.survey_id": "tracking", "query.answer": "answers"},

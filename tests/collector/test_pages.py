@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import urllib3
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, assert_error, assert_headers, running
 from collector.raw_http import request as raw_request
 from collector.service import Service
@@ -90,9 +91,9 @@ def test_the_policy_of_pages() -> None:
 
 def test_the_page_of_a_survey_with_a_relay_may_connect_to_it_and_to_nothing_else(api: Api) -> None:
     relay = Relay("https://relay.example.org:8471/ldp", least=1000)
-    once = Survey.distribution(["tea", "coffee"], 1.0, title="Through a relay", relay=relay)
-    weekly = Survey.tracking(
-        once.question, 1.0, every="week", starts="2030-01-07", periods=4, relay=relay, title="Every week"
+    once = Survey(sv.shares(["tea", "coffee"]), epsilon=1.0, title="Through a relay", relay=relay)
+    weekly = sv.Tracking(
+        once.question, epsilon=1.0, every="week", starts="2030-01-07", periods=4, relay=relay, title="Every week"
     )
     for survey in (once, weekly, DRINKS, AGES):
         api.publish(survey)

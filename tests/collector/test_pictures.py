@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.reading.picture import columns_of, largest, panels_of, projection_of
 from sottovoce.core.errors import MechanismError
 from sottovoce.domain import Domain
-from sottovoce.domain.number import number
 from sottovoce.estimates.bound_curve import bound_curve
 from sottovoce.mechanisms import FiniteMechanism, serving
+from sottovoce.questions.number import number
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
 from sottovoce.workloads.pictures import Bars, Cdf, Heatmap, Intervals, Panel
@@ -40,7 +41,7 @@ def refused(response: Any, status: int) -> tuple[str, str | None]:
 
 
 def asked(workload: Workload, strategy: str = "histogram") -> Survey:
-    return Survey.queries(workload, 1.0, strategy=strategy)
+    return Survey(sv.queries(workload), epsilon=1.0, strategy=strategy)
 
 
 # --- over HTTP ----------------------------------------------------------------------------------
@@ -118,8 +119,8 @@ def test_an_adaptive_survey_is_drawn_round_by_round(tmp_path: Path) -> None:
         api.publish(AGES)
         for what in ("picture", "bound"):
             code = refused(api.ask("GET", f"/v1/surveys/{AGES.id}/{what}"), 409)
-            assert code == ("survey_adaptive", None)
-        choice = Survey.round(AGES, 1, "age // 40", 3)
+            assert code == ("survey_panel", None)
+        choice = sv.adaptive.round_of(AGES, 1, "age // 40", 3)
         names = ["young", "<b>middle</b>", "old"]
         assert api.open_round(choice, names).status_code == 201
         api.send(choice, honest(choice, {"age": 50, "smokes": "no"}, 20))
@@ -130,7 +131,7 @@ def test_an_adaptive_survey_is_drawn_round_by_round(tmp_path: Path) -> None:
             {"view": "bars", "title": "share of each choice", "start": 0, "stop": 3, "shares": True}
         ]
         assert api.ask("POST", f"/v1/surveys/{choice.id}/seal").status_code == 200
-        question = Survey.round(AGES, 2, "age < 30")
+        question = sv.adaptive.round_of(AGES, 2, "age < 30")
         assert api.open_round(question).status_code == 201
         api.send(question, honest(question, {"age": 20, "smokes": "no"}, 20))
         api.count()
@@ -175,7 +176,7 @@ def test_the_largest_of_many() -> None:
 
 
 def test_a_million_answers_come_as_few() -> None:
-    survey = Survey.distribution(10**6, epsilon=1.0)
+    survey = Survey(sv.shares(10**6), epsilon=1.0)
     estimate = survey.estimate(survey.simulate_aggregate([5] * 1000, seed=3))
     columns = columns_of(estimate, 0.95, 100)
     assert {len(column) for column in columns[:6] if column is not None} == {100}
@@ -185,7 +186,7 @@ def test_a_million_answers_come_as_few() -> None:
 
 
 def test_of_many_tables_the_first_ones_come_whole() -> None:
-    survey = Survey.records({"a": range(4), "b": range(5), "c": range(3)}, tables=2, epsilon=2.0)
+    survey = Survey(sv.records({"a": range(4), "b": range(5), "c": range(3)}, tables=2), epsilon=2.0)
     estimate = survey.estimate(survey.simulate([(0, 0, 0)] * 500, seed=1))
     columns = columns_of(estimate, 0.95, 40)
     assert [panel.title for panel in columns.panels] == ["a", "b", "c", "a x b"]
@@ -197,7 +198,7 @@ def test_of_many_tables_the_first_ones_come_whole() -> None:
 
 
 def test_figures_of_a_number_are_those_of_the_estimate() -> None:
-    survey = Survey.number(0, 10, 2.0, unit="km", wants="distribution", points=5, strategy="haar")
+    survey = Survey(sv.number(0, 10, "km", wants="distribution", points=5), epsilon=2.0, strategy="haar")
     estimate = survey.estimate(survey.simulate([1.0, 2.0, 7.0] * 400, seed=1))
     figures = {figure.name: figure for figure in estimate.survey.question.figures(estimate, 0.9)}
     assert list(figures) == ["mean", "standard deviation", "lower quartile", "median", "upper quartile"]
@@ -214,11 +215,11 @@ def test_figures_of_a_number_are_those_of_the_estimate() -> None:
 
 
 def test_numbers_of_a_form_have_their_means() -> None:
-    survey = Survey.records({"sex": ["f", "m"], "km": number(0, 9, "km"), "years": number(0, 90)}, epsilon=2.0)
+    survey = Survey(sv.records({"sex": ["f", "m"], "km": number(0, 9, "km"), "years": number(0, 90)}), epsilon=2.0)
     estimate = survey.estimate(survey.simulate([("f", 3.0, 30.0)] * 600, seed=1))
     km, years = estimate.survey.question.figures(estimate, 0.9)
     assert (km.name, km.unit, km.most, years.name, years.unit) == ("mean of km", "km", 9.0, "mean of years", "")
-    assert (km.low, km.high) == (estimate.mean("km", 0.9).low, estimate.mean("km", 0.9).high)
+    assert (km.low, km.high) == (estimate.mean("km", level=0.9).low, estimate.mean("km", level=0.9).high)
     assert km.low <= 3.0 <= km.high
 
 
@@ -240,12 +241,12 @@ def covered(survey: Survey, panels: list[Panel]) -> bool:
 @pytest.mark.parametrize(
     ("survey", "views"),
     [
-        (Survey.distribution(["a", "b"], 1.0), [Bars]),
-        (Survey.distribution(range(5, 9), 1.0), [Bars]),
-        (Survey.distribution({"age": range(4), "sex": ["f", "m"]}, 1.0), [Bars, Heatmap]),
-        (Survey.distribution({"age": 3, "sex": 2, "city": 2}, 1.0), [Bars]),
-        (Survey.distribution({"age": 600, "sex": 2}, 1.0), [Bars]),
-        (Survey.mean(3, 1.0, 1.0), [Bars]),
+        (Survey(sv.shares(["a", "b"]), epsilon=1.0), [Bars]),
+        (Survey(sv.shares(range(5, 9)), epsilon=1.0), [Bars]),
+        (Survey(sv.shares({"age": range(4), "sex": ["f", "m"]}), epsilon=1.0), [Bars, Heatmap]),
+        (Survey(sv.shares({"age": 3, "sex": 2, "city": 2}), epsilon=1.0), [Bars]),
+        (Survey(sv.shares({"age": 600, "sex": 2}), epsilon=1.0), [Bars]),
+        (Survey(sv.vector(3, 1.0), epsilon=1.0), [Bars]),
         (asked(Identity(5)), [Bars]),
         (asked(Identity({"age": 3, "sex": 2})), [Bars, Heatmap]),
         (asked(Prefix(range(10, 15))), [Cdf]),
@@ -256,14 +257,14 @@ def covered(survey: Survey, panels: list[Panel]) -> bool:
         (asked(Marginals(k=2, age=3, sex=2, city=4)), [Heatmap, Heatmap, Heatmap]),
         (asked(Marginals(k=3, age=3, sex=2, city=4)), [Bars]),
         (asked(Stack([Prefix(4), Ranges(4), Identity(4)])), [Cdf, Intervals, Bars]),
-        (Survey.choices(["a", "b", "c"], 1.0, most=2), [Bars]),
+        (Survey(sv.choices(["a", "b", "c"], most=2), epsilon=1.0), [Bars]),
         (
-            Survey.records({"age": range(3), "sex": ["f", "m"], "km": number(0, 9)}, epsilon=1.0),
+            Survey(sv.records({"age": range(3), "sex": ["f", "m"], "km": number(0, 9)}), epsilon=1.0),
             [Bars] * 3 + [Heatmap] * 3,
         ),
-        (Survey.number(0, 9, 1.0, wants="distribution", points=4, strategy="haar"), [Cdf]),
-        (Survey.round(AGES, 1, "age < 30"), [Bars]),
-        (Survey.round(AGES, 1, "age // 50", 2), [Bars]),
+        (Survey(sv.number(0, 9, wants="distribution", points=4), epsilon=1.0, strategy="haar"), [Cdf]),
+        (sv.adaptive.round_of(AGES, 1, "age < 30"), [Bars]),
+        (sv.adaptive.round_of(AGES, 1, "age // 50", 2), [Bars]),
     ],
 )
 def test_every_survey_has_the_panels_that_suit_it(survey: Survey, views: list[type]) -> None:
@@ -283,7 +284,7 @@ def test_a_heat_map_has_the_cells_of_its_table() -> None:
             for column in panel.columns
         ]
         assert names == list(range(panel.start, panel.stop))
-    records = Survey.distribution({"age": range(18, 21), "sex": ["f", "m"]}, 1.0)
+    records = Survey(sv.shares({"age": range(18, 21), "sex": ["f", "m"]}), epsilon=1.0)
     table = panels_of(records, records.n_answers)[1]
     assert isinstance(table, Heatmap)
     cells = [records.answer_index({"age": int(row), "sex": column}) for row in table.rows for column in table.columns]
@@ -329,9 +330,9 @@ def test_parts_of_a_stack_say_their_weight() -> None:
     "survey",
     [
         DRINKS,
-        Survey.mean(4, 2.0, 1.0),
-        Survey.round(AGES, 1, "age < 30"),
-        Survey.round(AGES, 1, "age // 50", 2),
+        Survey(sv.vector(4, 2.0), epsilon=1.0),
+        sv.adaptive.round_of(AGES, 1, "age < 30"),
+        sv.adaptive.round_of(AGES, 1, "age // 50", 2),
         asked(Prefix(6)),
     ],
     ids=lambda survey: survey.kind,
@@ -345,7 +346,7 @@ def test_bound_curve_falls_and_agrees_with_estimates(survey: Survey) -> None:
 
 
 def test_margin_holds_what_does_not_average_out() -> None:
-    survey = Survey.mean(4, 1.0, 8.0, 1e-6, "gaussian", users=100)
+    survey = Survey(sv.vector(4, 1.0), epsilon=8.0, delta=1e-6, mechanism="gaussian", people=100)
     estimate = survey.estimate_counts(np.zeros(4, dtype=np.int64), 10**9)
     low, high = estimate.interval()
     assert bound_curve(survey).margin[-1] == pytest.approx((high - low)[0] / 2, rel=1e-4)
@@ -354,7 +355,7 @@ def test_margin_holds_what_does_not_average_out() -> None:
 
 def test_margin_is_half_of_the_widest_interval() -> None:
     """For two values that are equally frequent a share's variance is the largest there is, and so is its interval."""
-    survey = Survey.distribution(["a", "b"], 1.0)
+    survey = Survey(sv.shares(["a", "b"]), epsilon=1.0)
     estimate = survey.estimate(survey.simulate_aggregate(histogram=[500_000, 500_000], seed=1))
     curve = bound_curve(survey, 1_000_000)
     low, high = estimate.interval()
@@ -365,7 +366,7 @@ def test_margin_is_half_of_the_widest_interval() -> None:
 @pytest.mark.parametrize("size", [3, 2**20])
 def test_every_mechanism_has_a_curve_whatever_the_size(mechanism: str, size: int) -> None:
     try:
-        survey = Survey.distribution(size, epsilon=1.0, mechanism=mechanism)
+        survey = Survey(sv.shares(size), epsilon=1.0, mechanism=mechanism)
     except MechanismError:  # a report of a million bits
         assert size > 3
         return

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from collector.client import Api, running
-from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
-from sottovoce.planning.curves import epsilon_grid, user_grid
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_PEOPLE, DEFAULT_REPORT_BYTES
+from sottovoce.planning.curves import epsilon_grid, people_grid
 from sottovoce.planning.panel import plan_panel
 from sottovoce.planning.planner import plan
-from sottovoce.planning.solve import MAX_USERS
+from sottovoce.planning.solve import MAX_PEOPLE
 from sottovoce.questions import QUESTIONS
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
@@ -46,17 +47,17 @@ KINDS: dict[str, dict[str, Any]] = {
     "shares": {"kind": "shares", "parameters": {"values": 300}},
     "queries": {"kind": "queries", "parameters": {"workload": "prefix:40"}},
     "vector": {"kind": "vector", "parameters": {"dimension": 20, "radius": 2.0}},
-    "adaptive": {"kind": "adaptive", "parameters": {"rounds": 20}},
+    "panel": {"kind": "panel", "parameters": {"rounds": 20}},
 }
 ASKED: dict[str, Any] = {
-    "shares": {"asked": 300},
-    "queries": {"workload": parse_workload("prefix:40")},
-    "vector": {"dimension": 20, "radius": 2.0},
+    "shares": sv.shares(300),
+    "queries": sv.queries(parse_workload("prefix:40")),
+    "vector": sv.vector(20, 2.0),
 }
 UNKNOWN: dict[str, dict[str, Any]] = {
-    "error": {"epsilon": 1.0, "users": 100_000},
-    "users": {"epsilon": 1.0, "margin": 0.05},
-    "epsilon": {"users": 1_000_000, "l2": 0.1},
+    "error": {"epsilon": 1.0, "people": 100_000},
+    "people": {"epsilon": 1.0, "margin": 0.05},
+    "epsilon": {"people": 1_000_000, "l2": 0.1},
 }
 
 
@@ -68,7 +69,7 @@ def test_questions_are_what_the_library_declares(api: Api) -> None:
     assert response.status_code == 200
     told = response.json()
     assert told["defaults"] == {
-        "users": DEFAULT_USERS,
+        "people": DEFAULT_PEOPLE,
         "max_report_bytes": DEFAULT_REPORT_BYTES,
         "max_counters": DEFAULT_COUNTERS,
         "level": 0.95,
@@ -85,7 +86,7 @@ def test_questions_are_what_the_library_declares(api: Api) -> None:
     assert {"hadamard", "randomized_response"} < set(mechanisms["shares"])
     assert {"codebook", "gaussian"} < set(mechanisms["vector"])
     assert "sphere" not in mechanisms["vector"], "it is not deployable"
-    assert mechanisms["adaptive"] == []
+    assert mechanisms["panel"] == []
 
 
 # --- the numbers --------------------------------------------------------------------------------
@@ -95,20 +96,20 @@ def test_questions_are_what_the_library_declares(api: Api) -> None:
 @pytest.mark.parametrize("kind", ASKED)
 def test_questions_are_planned_as_by_the_library(api: Api, kind: str, unknown: str) -> None:
     told = planned(api, **KINDS[kind], **UNKNOWN[unknown])
-    found = plan(**ASKED[kind], **UNKNOWN[unknown])
+    found = plan(ASKED[kind], **UNKNOWN[unknown])
     own = found.to_dict()
     assert told["solved_for"] == unknown
     assert {name: told[name] for name in own} == own
     assert told["survey"] == found.survey().id
     assert (told["rounds"], told["radius"], told["error"]) == (None, None, None)
-    draft = {"epsilon": told["epsilon"], "users": told["users"], "criterion": told["criterion"]}
+    draft = {"epsilon": told["epsilon"], "people": told["people"], "criterion": told["criterion"]}
     assert api.ask("POST", "/v1/drafts", json=KINDS[kind] | draft).json()["id"] == told["survey"]
 
 
-@pytest.mark.parametrize("aim", [{"users": 100_000}, {"margin": 0.02, "least": 5000, "epsilon": 3.0}])
+@pytest.mark.parametrize("aim", [{"people": 100_000}, {"margin": 0.02, "least": 5000, "epsilon": 3.0}])
 def test_a_shuffler_is_planned_as_by_the_library(api: Api, aim: dict[str, Any]) -> None:
     asked = {"central_epsilon": 0.5, "delta": 1e-8, **aim}
-    told, found = planned(api, **KINDS["shares"], **asked), plan(300, **asked)
+    told, found = planned(api, **KINDS["shares"], **asked), plan(sv.shares(300), **asked)
     assert found.central is not None
     certificate, central = found.central.certificate, told["central"]
     own = found.to_dict() | {"central": central}
@@ -117,7 +118,7 @@ def test_a_shuffler_is_planned_as_by_the_library(api: Api, aim: dict[str, Any]) 
         assert central[name] == getattr(certificate, name)
     assert (central["least"], central["relay"], central["promise"]) == (certificate.n, None, found.promise)
     assert (found.central.limit_note in told["notes"]) == bool(found.central.limit_note)
-    draft = {"epsilon": told["epsilon"], "users": told["users"], "mechanism": told["mechanism"]}
+    draft = {"epsilon": told["epsilon"], "people": told["people"], "mechanism": told["mechanism"]}
     relay = {"url": "https://relay.example.org", "least": central["least"], "delta": 1e-8}
     drafted = api.ask("POST", "/v1/drafts", json=KINDS["shares"] | draft | {"relay": relay}).json()
     assert drafted["central"] == central | {"relay": relay["url"]}
@@ -126,7 +127,7 @@ def test_a_shuffler_is_planned_as_by_the_library(api: Api, aim: dict[str, Any]) 
 @pytest.mark.parametrize("host", ["stats.example.org", "Stats.example.org:443"])
 def test_a_relay_at_the_collectors_own_address_is_refused(api: Api, host: str) -> None:
     own, headers = Relay("https://stats.example.org/relay", least=2000), {"Host": host}
-    stated = Survey.distribution(["tea", "coffee"], 2.0, title="Nobody could answer", relay=own).to_json()
+    stated = Survey(sv.shares(["tea", "coffee"]), epsilon=2.0, title="Nobody could answer", relay=own).to_json()
     refused = api.ask("POST", "/v1/surveys", json={"statement": stated}, headers=headers)
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "own_relay")
     draft = KINDS["shares"] | {"epsilon": 2.0, "relay": own.to_statement()}
@@ -139,9 +140,9 @@ def test_a_published_survey_shows_both_guarantees_if_it_states_a_relay(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     relay = Relay("https://relay.example.org", least=2000, delta=1e-7)
-    once = Survey.distribution(["tea", "coffee", "milk"], 3.0, title="Through a relay", relay=relay)
-    weekly = Survey.tracking(once.question, 3.0, every="week", starts="2030-01-07", periods=4, relay=relay)
-    direct = Survey.distribution(["tea", "coffee", "milk"], 3.0, title="Sent directly")
+    once = Survey(sv.shares(["tea", "coffee", "milk"]), epsilon=3.0, title="Through a relay", relay=relay)
+    weekly = sv.Tracking(once.question, epsilon=3.0, every="week", starts="2030-01-07", periods=4, relay=relay)
+    direct = Survey(sv.shares(["tea", "coffee", "milk"]), epsilon=3.0, title="Sent directly")
     for survey in (once, weekly, direct):
         api.publish(survey)
         told = api.ask("GET", f"/v1/surveys/{survey.id}/status").json()["central"]
@@ -159,24 +160,24 @@ def test_a_published_survey_shows_both_guarantees_if_it_states_a_relay(
 
 
 def test_a_shuffler_is_refused_as_by_the_library(api: Api) -> None:
-    shares = KINDS["shares"] | {"users": 1000, "central_epsilon": 0.5, "delta": 1e-8}
+    shares = KINDS["shares"] | {"people": 1000, "central_epsilon": 0.5, "delta": 1e-8}
     assert refused(api, shares | {"delta": None}) == ("invalid_draft", "delta")
-    assert refused(api, shares | {"users": 1}) == ("invalid_draft", "users")
+    assert refused(api, shares | {"people": 1}) == ("invalid_draft", "people")
     assert refused(api, shares | {"central_epsilon": None, "epsilon": 1.0, "least": 10}) == ("invalid_draft", "least")
-    panel = KINDS["adaptive"] | {"epsilon": 1.0, "users": 1000, "central_epsilon": 0.5}
+    panel = KINDS["panel"] | {"epsilon": 1.0, "people": 1000, "central_epsilon": 0.5}
     assert refused(api, panel) == ("invalid_draft", "central_epsilon")
 
 
-@pytest.mark.parametrize("unknown", ["error", "users", "epsilon", "rounds"])
+@pytest.mark.parametrize("unknown", ["error", "people", "epsilon", "rounds"])
 def test_panels_are_planned_as_by_the_library(api: Api, unknown: str) -> None:
-    given: dict[str, Any] = {"rounds": 20, "epsilon": 1.0, "users": 100_000, "error": 0.1}
+    given: dict[str, Any] = {"rounds": 20, "epsilon": 1.0, "people": 100_000, "error": 0.1}
     del given[unknown]
     found = plan_panel(**given)
     parameters = {"rounds": given.pop("rounds", None)}
-    told = planned(api, kind="adaptive", parameters=parameters, **given)
-    assert told["question"] == "adaptive"
+    told = planned(api, kind="panel", parameters=parameters, **given)
+    assert told["question"] == "panel"
     assert told["solved_for"] == unknown
-    assert (told["rounds"], told["epsilon"], told["users"]) == (found.rounds, found.epsilon, found.users)
+    assert (told["rounds"], told["epsilon"], told["people"]) == (found.rounds, found.epsilon, found.people)
     assert (told["error"], told["target"], told["radius"]) == (found.error, given.get("error"), 1.0)
     assert (told["margin"], told["l2"], told["bound"], told["survey"]) == (None, None, None, None)
     (option,) = told["options"]
@@ -188,7 +189,7 @@ def test_a_population_has_errors_of_its_own(api: Api, population: Any) -> None:
     shares = np.full(4, 0.25) if population == "uniform" else population
     said = {"kind": "queries", "parameters": {"workload": "prefix:4"}, "strategy": "haar"}
     told = planned(api, **said, **UNKNOWN["error"], population=population)
-    found = plan(workload=parse_workload("prefix:4"), strategy="haar", population=shares, **UNKNOWN["error"])
+    found = plan(sv.queries(parse_workload("prefix:4")), strategy="haar", population=shares, **UNKNOWN["error"])
     assert (told["margin"], told["l2"], told["population"]) == (found.margin, found.l2, "given")
     worst = planned(api, **said, **UNKNOWN["error"])
     assert worst["population"] == "worst case"
@@ -223,7 +224,7 @@ def test_what_is_not_tried_says_so(api: Api) -> None:
 def test_curves_go_through_the_plan_and_fall(api: Api, kind: str, unknown: str) -> None:
     told = planned(api, **KINDS[kind], **UNKNOWN[unknown])
     best = told["options"][0]
-    for axis in ("users", "epsilon"):
+    for axis in ("people", "epsilon"):
         curve = told["curves"][axis]
         assert curve["x"] == sorted(set(curve["x"]))
         here = curve["x"].index(told[axis])
@@ -233,14 +234,14 @@ def test_curves_go_through_the_plan_and_fall(api: Api, kind: str, unknown: str) 
             known = [y for y in line if y is not None]
             assert len(line) == len(curve["x"])
             assert all(math.isfinite(y) and y > 0 for y in known)
-            if axis == "users" or name == best["name"]:
+            if axis == "people" or name == best["name"]:
                 # Parameters are whole numbers: where one changes, the error may rise a little.
                 assert all(b <= a * 1.06 for a, b in itertools.pairwise(known))
 
 
 def test_curves_of_a_panel(api: Api) -> None:
-    told = planned(api, **KINDS["adaptive"], **UNKNOWN["error"])
-    for axis in ("users", "epsilon"):
+    told = planned(api, **KINDS["panel"], **UNKNOWN["error"])
+    for axis in ("people", "epsilon"):
         curve = told["curves"][axis]
         here = curve["x"].index(told[axis])
         assert curve["lines"]["bound"][here] == told["error"]
@@ -248,8 +249,8 @@ def test_curves_of_a_panel(api: Api) -> None:
 
 
 def test_grids_stay_within_what_is_allowed() -> None:
-    assert user_grid(1)[0] == 1
-    assert user_grid(MAX_USERS)[-1] == MAX_USERS
+    assert people_grid(1)[0] == 1
+    assert people_grid(MAX_PEOPLE)[-1] == MAX_PEOPLE
     assert epsilon_grid(2.0**-20)[0] == 2.0**-20
     assert epsilon_grid(16.0)[-1] == 16.0
 
@@ -266,28 +267,28 @@ def parameters(kind: str, **given: Any) -> dict[str, Any]:
     [
         (KINDS["shares"], None),
         (KINDS["shares"] | {"epsilon": 1}, None),
-        (KINDS["vector"] | {"epsilon": 1, "users": 10, "margin": 0.1}, None),
-        (KINDS["queries"] | {"users": 10}, None),
-        (KINDS["adaptive"] | {"users": 10}, None),
+        (KINDS["vector"] | {"epsilon": 1, "people": 10, "margin": 0.1}, None),
+        (KINDS["queries"] | {"people": 10}, None),
+        (KINDS["panel"] | {"people": 10}, None),
         (KINDS["shares"] | {"epsilon": 1, "margin": 0.1, "l2": 0.1}, "l2"),
         (KINDS["shares"] | {"epsilon": 1, "margin": 0.1, "criterion": "l2"}, "criterion"),
         (KINDS["shares"] | {"epsilon": 1, "error": 0.1}, "error"),
-        (KINDS["adaptive"] | {"epsilon": 1, "margin": 0.1}, "margin"),
-        (KINDS["adaptive"] | UNKNOWN["error"] | {"population": "uniform"}, "population"),
-        (KINDS["adaptive"] | UNKNOWN["error"] | {"max_report_bytes": 9}, "max_report_bytes"),
+        (KINDS["panel"] | {"epsilon": 1, "margin": 0.1}, "margin"),
+        (KINDS["panel"] | UNKNOWN["error"] | {"population": "uniform"}, "population"),
+        (KINDS["panel"] | UNKNOWN["error"] | {"max_report_bytes": 9}, "max_report_bytes"),
         (parameters("census"), "kind"),
         (parameters("shares"), "values"),
         (parameters("queries"), "workload"),
         (parameters("vector"), "dimension"),
-        (parameters("adaptive"), None),
+        (parameters("panel"), None),
         (parameters("shares", values=1), "values"),
         (parameters("shares", values=2**40 + 1), "values"),
         (parameters("shares", values=5, dimension=3), "dimension"),
-        (parameters("adaptive", rounds=5, labels=["a", "b"]), "labels"),
+        (parameters("panel", rounds=5, labels=["a", "b"]), "labels"),
         (parameters("vector", dimension=2**20 + 1), "dimension"),
         (parameters("vector", dimension=3, radius=0), "radius"),
         (parameters("vector", dimension=3, radius=1e300), "radius"),
-        (parameters("adaptive", rounds=65_537), "rounds"),
+        (parameters("panel", rounds=65_537), "rounds"),
         (parameters("queries", workload="prefix:65537"), "workload"),
         (parameters("queries", workload="dense:/dev/zero"), "workload"),
         (parameters("queries", workload="bins:999999999999999999:1"), "workload"),
@@ -308,18 +309,18 @@ def parameters(kind: str, **given: Any) -> dict[str, Any]:
             | {"strategy": "factorized"},
             "strategy",
         ),
-        *((KINDS[kind] | {"epsilon": 17, "users": 10}, "epsilon") for kind in KINDS),
-        *((KINDS[kind] | {"epsilon": 1, "users": 0}, "users") for kind in KINDS),
-        *((KINDS[kind] | {"epsilon": 1, "users": 10**16}, "users") for kind in KINDS),
+        *((KINDS[kind] | {"epsilon": 17, "people": 10}, "epsilon") for kind in KINDS),
+        *((KINDS[kind] | {"epsilon": 1, "people": 0}, "people") for kind in KINDS),
+        *((KINDS[kind] | {"epsilon": 1, "people": 10**16}, "people") for kind in KINDS),
         *((KINDS[kind] | {"epsilon": 0, "margin": 0.1}, "epsilon") for kind in ASKED),
         *((KINDS[kind] | {"epsilon": 1, "margin": 0}, "margin") for kind in ASKED),
         *((KINDS[kind] | {"epsilon": 1, "margin": 99}, "margin") for kind in ASKED),
         *((KINDS[kind] | {"epsilon": 1, "l2": 99}, "l2") for kind in ASKED),
         *((KINDS[kind] | {"epsilon": 1e-5, "margin": 1e-6}, "margin") for kind in ASKED),
-        *((KINDS[kind] | {"users": 5, "l2": 1e-6}, "l2") for kind in ASKED),
-        (KINDS["adaptive"] | {"epsilon": 1, "error": 0}, "error"),
-        (KINDS["adaptive"] | {"epsilon": 1, "error": 99}, "error"),
-        (KINDS["adaptive"] | {"users": 5, "error": 1e-6}, "error"),
+        *((KINDS[kind] | {"people": 5, "l2": 1e-6}, "l2") for kind in ASKED),
+        (KINDS["panel"] | {"epsilon": 1, "error": 0}, "error"),
+        (KINDS["panel"] | {"epsilon": 1, "error": 99}, "error"),
+        (KINDS["panel"] | {"people": 5, "error": 1e-6}, "error"),
     ],
 )
 def test_plans_that_cannot_be(api: Api, said: dict[str, Any], field: str | None) -> None:
@@ -330,8 +331,8 @@ def test_plans_that_cannot_be(api: Api, said: dict[str, Any], field: str | None)
     ("said", "field"),
     [
         ({}, "kind"),
-        ({"kind": "vector", "users": 1.5}, "users"),
-        ({"kind": "vector", "users": 10**30}, "users"),
+        ({"kind": "vector", "people": 1.5}, "people"),
+        ({"kind": "vector", "people": 10**30}, "people"),
         ({"kind": "vector", "epsilon": "1"}, "epsilon"),
         ({"kind": "vector", "target_error": 0.1}, None),
         ({"kind": "vector", "population": "zipf"}, "population"),
@@ -359,33 +360,34 @@ def test_who_may_plan(api: Api) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        {"kind": "shares", "parameters": {"values": 2**40}, "users": 10**10, "margin": 0.05},
+        {"kind": "shares", "parameters": {"values": 2**40}, "people": 10**10, "margin": 0.05},
         {"kind": "vector", "parameters": {"dimension": 2**20}, "epsilon": 0.1, "l2": 0.5},
-        {"kind": "adaptive", "parameters": {"rounds": 65_536}, "users": 10**10, "error": 0.5},
+        {"kind": "panel", "parameters": {"rounds": 65_536}, "people": 10**10, "error": 0.5},
     ],
 )
 def test_the_largest_that_may_be_asked_is_answered(api: Api, said: dict[str, Any]) -> None:
     told = planned(api, **said)
-    assert len(told["curves"]["users"]["x"]) <= 50
+    assert len(told["curves"]["people"]["x"]) <= 50
     assert len(told["curves"]["epsilon"]["x"]) <= 20
 
 
 def test_a_plan_is_worked_out_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = {"kind": "shares", "parameters": {"values": 77}, "epsilon": 1, "users": 77}
+    said = {"kind": "shares", "parameters": {"values": 77}, "epsilon": 1, "people": 77}
     first = planned(api, **said)
     monkeypatch.setattr("sottovoce.collector.api.plans.make_plan", lambda asked: pytest.fail("worked out again"))
     assert planned(api, **said) == first
 
 
+@pytest.mark.slow
 def test_a_plan_of_words_says_what_is_found(api: Api) -> None:
     parameters = {"longest": 8, "alphabet": "latin"}
     told = planned(api, kind="words", parameters=parameters, epsilon=2.0, share=0.005, probability=0.8)
     same = plan(QUESTIONS["words"].of(**parameters), epsilon=2.0, share=0.005, probability=0.8)
-    assert told["users"] == same.users
+    assert told["people"] == same.people
     assert told["recall"] == same.recall.to_dict()
     assert told["recall"]["target"] == 0.005
     said = {"kind": "words", "parameters": parameters, "epsilon": 2.0}
     assert refused(api, said | {"share": 0})[1] == "share"
     assert refused(api, said | {"share": 0.1, "probability": 1})[1] == "probability"
     assert refused(api, {"kind": "shares", "parameters": {"values": 5}, "epsilon": 2.0, "share": 0.1})[1] == "share"
-    assert planned(api, kind="shares", parameters={"values": 5}, epsilon=2.0, users=1000)["recall"] is None
+    assert planned(api, kind="shares", parameters={"values": 5}, epsilon=2.0, people=1000)["recall"] is None

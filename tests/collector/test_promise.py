@@ -9,11 +9,12 @@ from collections.abc import Iterator
 import pyarrow.parquet as pq
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, honest, running
 from collector.records import survey_record
 from sottovoce.surveys.survey import Survey
 
-GAUSSIAN = Survey.mean(2, 1.0, epsilon=1.0, delta=1e-6, mechanism="gaussian", title="Where?")
+GAUSSIAN = Survey(sv.vector(2, 1.0), epsilon=1.0, delta=1e-6, mechanism="gaussian", title="Where?")
 DELTAS = {DRINKS.id: 0.0, AGES.id: 0.0, GAUSSIAN.id: 1e-6}
 
 
@@ -49,4 +50,4 @@ def test_a_file_comes_with_its_delta(api: Api) -> None:
 
 def test_a_record_says_what_was_signed() -> None:
     assert survey_record(canonical=GAUSSIAN.canonical).delta == 1e-6
-    assert survey_record(canonical=Survey.distribution(3, 1.0).canonical).delta == 0.0
+    assert survey_record(canonical=Survey(sv.shares(3), epsilon=1.0).canonical).delta == 0.0

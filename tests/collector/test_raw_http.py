@@ -272,6 +272,7 @@ def in_pieces(fuzz: Fuzz) -> Iterator[Said]:
         yield Said([head, body], ids=[report_id])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [lengths, chunks, kinds, heads, in_pieces])
 def test_what_no_library_sends(service: Service, family: Callable[[Fuzz], Iterator[Said]]) -> None:
     fuzz = Fuzz(service, seed=1)

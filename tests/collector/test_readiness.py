@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import sottovoce as sv
 from collector.client import DRINKS, honest
 from collector.client import running as in_process
 from collector.places import OwnServer, Place
@@ -23,7 +24,7 @@ from sottovoce.service.storage.committer import Arrival, Closed
 from sottovoce.service.storage.readiness import Readiness
 from sottovoce.surveys.survey import Survey
 
-SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
+SURVEY = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="What do you drink?")
 
 
 def batch(n: int) -> list[tuple[bytes, bytes]]:
@@ -202,6 +203,7 @@ def not_ready(service: Service) -> dict[str, str] | None:
     return answer.json["error"] if answer.status == 503 else None
 
 
+@pytest.mark.slow
 def test_a_database_away_for_seconds_under_polling_is_a_handful_of_lines(
     tmp_path: Path, own_postgresql: OwnServer
 ) -> None:

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 
+import sottovoce as sv
 from collector.client import DRINKS, honest
 from collector.service import Service, until
 from sottovoce.surveys.survey import Survey
 
-WIDE = Survey.distribution(range(60_000), 1.0)
+WIDE = Survey(sv.shares(range(60_000)), epsilon=1.0)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def test_the_list_shows_a_change_at_once(service: Service) -> None:
     """It may be a second old where another service made the change, but not where this one did."""
     titles = [f"survey {number}" for number in range(3)]
     for title in titles:
-        service.publish(Survey.distribution(["tea", "coffee"], 1.0, title=title))
+        service.publish(Survey(sv.shares(["tea", "coffee"]), epsilon=1.0, title=title))
         listed = service.ask("GET", "/v1/surveys").json
         assert [entry["title"] for entry in listed["surveys"]][-1] == title
     beyond = service.ask("GET", "/v1/surveys?page=2")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from refusing import refuses
 from sottovoce.collector.sealing.keys import (
     SealingKeys,
     forget_key,
@@ -51,9 +52,9 @@ def test_a_key_is_prepared_current_retired_and_forgotten(tmp_path: Path) -> None
     assert rotate_keys(path)[0].key.public == prepared.key.public
     rotate_keys(path)
     assert states(path) == {3: "current", 2: "retired", 1: "retired"}
-    with pytest.raises(SettingsError, match="key 3 is the current one"):
+    with refuses(SettingsError, "key_id"):
         forget_key(path, 3)
-    with pytest.raises(SettingsError, match="there is no key 9; the keys here are 3, 2, 1"):
+    with refuses(SettingsError, "key_id"):
         forget_key(path, 9)
     forget_key(path, 2)
     assert states(path) == {3: "current", 1: "retired"}

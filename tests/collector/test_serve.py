@@ -20,6 +20,7 @@ import pytest
 import urllib3
 import uvloop
 
+import sottovoce as sv
 from collector.certificates import self_signed
 from collector.service import PATIENCE, Service, children, command_line, environment, running, until
 from sottovoce.cli import main
@@ -28,7 +29,7 @@ from sottovoce.core.signing import SigningKey, fingerprint, from_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
 
-SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
+SURVEY = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="What do you drink?")
 
 REPORT_BYTES = SURVEY.mechanism.report_bytes
 
@@ -186,6 +187,7 @@ def test_people_are_told_address_token_key_and_what_to_do(tmp_path):
     assert "Traceback" not in log
 
 
+@pytest.mark.slow
 def test_others_can_do_the_counting(place):
     sent = reports(50)
     flags = ("--data", str(place.data), "--lease-seconds", "1")
@@ -272,7 +274,7 @@ def test_another_signing_key_than_the_databases_is_refused_with_both_fingerprint
     (data / "signing.key").unlink()
     flags = ("--port", "0", "--data", str(data))
     line = refusal_here(*flags)
-    assert line.startswith("there is no signing.key in")
+    assert "has no signing.key, and the surveys" in line
     assert service.fingerprint in line
     assert not (data / "signing.key").exists(), "no new one was made"
     other = SigningKey.load_or_create(data / "signing.key")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import sottovoce as sv
 from collector.client import DRINKS
 from collector.places import Place
 from sottovoce.collector.running.signer import key_advice, own_key
@@ -17,7 +18,7 @@ from sottovoce.core.errors import SettingsError
 from sottovoce.core.signing import SigningKey, fingerprint, verify
 from sottovoce.surveys.survey import Survey
 
-FRUIT = Survey.distribution(["apple", "pear"], epsilon=1.0, title="Which fruit?")
+FRUIT = Survey(sv.shares(["apple", "pear"]), epsilon=1.0, title="Which fruit?")
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_the_first_key_is_the_databases_from_then_on(place: Place, one: Path, tw
         with pytest.raises(SettingsError) as caught:
             own_key(store, two)
         assert fingerprint(key.public) in str(caught.value)
-        assert "there is no signing.key in" in str(caught.value)
+        assert "has no signing.key, and the surveys" in str(caught.value)
         assert not two.exists(), "no key was made"
         other = SigningKey.load_or_create(two / KEY_FILE)
         with pytest.raises(SettingsError) as caught:
@@ -57,7 +58,7 @@ def test_a_database_of_an_earlier_version_is_known_by_its_newest_survey(place: P
         with pytest.raises(SettingsError, match="are signed with another key"):
             own_key(store, two)
         assert store.signer() is None
-        with pytest.raises(SettingsError, match=r"there is no signing\.key"):
+        with pytest.raises(SettingsError, match=r"has no signing\.key"):
             own_key(store, two.parent / "three")
         assert own_key(store, one).public == store.signer() == key.public
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import sottovoce as sv
 from collector.planted import PLANTS
 from collector.shaky import Shaky, ShakyPostgres, ShakySqlite
 from sottovoce.collector.counting.aggregator import Aggregator, check, live_aggregate, rebuild
@@ -130,7 +131,7 @@ class History:
     def publish(self) -> None:
         """Again and again, as an analyst's program would that lost the answer; it changes nothing."""
         title = f"{self.seed}-{self.rng.integers(self.surveys)}"
-        survey = Survey.distribution(SIZE, 4.0, "randomized_response", title=title)
+        survey = Survey(sv.shares(SIZE), epsilon=4.0, mechanism="randomized_response", title=title)
         record = SurveyRecord(survey.id, survey.canonical, bytes(64), title, survey.kind, survey.epsilon, 1, 0)
         stands = self.store.publish(record, {})
         assert stands.canonical == record.canonical

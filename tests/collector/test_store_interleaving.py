@@ -126,7 +126,7 @@ def test_one_survey_published_by_many_is_published_once(store: Store) -> None:
 
 
 def test_of_many_questions_for_one_round_one_wins(store: Store) -> None:
-    parent = store.publish(survey_record("adaptive"), {})
+    parent = store.publish(survey_record("panel"), {})
     rounds = [survey_record(f"question {number}", parent=parent.id, round=1) for number in range(6)]
     outcomes = together(*[lambda record=record: store.publish(record, {}) for record in rounds])
     winners = [outcome for outcome in outcomes if isinstance(outcome, SurveyRecord)]
@@ -136,7 +136,7 @@ def test_of_many_questions_for_one_round_one_wins(store: Store) -> None:
 
 
 def test_surveys_sealed_and_filled_in_any_order_never_wait_for_each_other(store: Store) -> None:
-    parent = store.publish(survey_record("adaptive"), {})
+    parent = store.publish(survey_record("panel"), {})
     records = [parent, *(store.publish(survey_record(name), {}) for name in "bcd")]
     records.append(store.publish(survey_record("round", parent=parent.id, round=1), {}))
     forward = [arrival(record, 1) for record in records]

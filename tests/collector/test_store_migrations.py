@@ -1,5 +1,7 @@
 """How tables come to be: numbered changes, each whole or not at all, and never backwards."""
 
+from dataclasses import replace
+
 import pytest
 
 from collector.places import Place
@@ -94,4 +96,16 @@ def test_a_change_that_fails_leaves_no_trace_and_can_be_tried_again(
     place.open().close()
     assert columns(store) == {**before, "extra": ("number",)}
     assert store.surveys() == [record]
+    store.close()
+
+
+def test_panels_of_the_version_before_are_called_panels(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {dialect: migrations(dialect)[:5] for dialect in ("sqlite", "postgresql")}
+    monkeypatch.setattr(module, "migrations", known.__getitem__)
+    store = opened(place)
+    old = store.publish(survey_record(kind="adaptive"), {})
+    store.close()
+    monkeypatch.undo()
+    store = opened(place)
+    assert store.surveys() == [replace(old, kind="panel")]
     store.close()

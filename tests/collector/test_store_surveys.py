@@ -96,7 +96,7 @@ def test_attachments_are_shared_and_go_with_the_last_survey_that_names_them(stor
 
 
 def test_rounds_open_one_after_the_other(store: Store) -> None:
-    parent = survey_record("adaptive")
+    parent = survey_record("panel")
     with pytest.raises(MismatchError, match="not open here"):
         store.publish(round_of(parent, 1), {})
     store.publish(parent, {})
@@ -122,7 +122,7 @@ def test_rounds_of_two_surveys_do_not_mix(store: Store) -> None:
 
 
 def test_sealing_an_adaptive_survey_seals_its_rounds(store: Store) -> None:
-    parent = store.publish(survey_record("adaptive"), {})
+    parent = store.publish(survey_record("panel"), {})
     first = store.publish(round_of(parent, 1), {})
     store.seal(parent.id)
     store.seal(parent.id)
@@ -132,7 +132,7 @@ def test_sealing_an_adaptive_survey_seals_its_rounds(store: Store) -> None:
 
 
 def test_sealing_a_round_leaves_its_survey_open(store: Store) -> None:
-    parent = store.publish(survey_record("adaptive"), {})
+    parent = store.publish(survey_record("panel"), {})
     first = store.publish(round_of(parent, 1), {})
     store.seal(first.id)
     found = store.survey(parent.id)
@@ -141,7 +141,7 @@ def test_sealing_a_round_leaves_its_survey_open(store: Store) -> None:
 
 
 def test_deleting_removes_everything_but_the_id(store: Store) -> None:
-    parent = store.publish(survey_record("adaptive"), {})
+    parent = store.publish(survey_record("panel"), {})
     first = store.publish(round_of(parent, 1), {"aa": b"one"})
     store.append([arrival(first, 1, 2)])
     lease = store.lease("w", 30)
@@ -169,7 +169,7 @@ def test_deleting_removes_everything_but_the_id(store: Store) -> None:
 
 
 def test_a_deleted_round_keeps_its_place(store: Store) -> None:
-    parent = store.publish(survey_record("adaptive"), {})
+    parent = store.publish(survey_record("panel"), {})
     first = store.publish(round_of(parent, 1), {})
     store.delete(first.id)
     with pytest.raises(MismatchError, match="already asks another question"):

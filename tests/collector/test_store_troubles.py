@@ -11,10 +11,10 @@ import pytest
 
 from sottovoce.collector.api import admission as tokens
 from sottovoce.collector.api.admission import check_token, create_token
-from sottovoce.collector.reading import table_files
 from sottovoce.collector.store import open_store
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.core.errors import MissingExtraError, StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.estimates import table_files
 from sottovoce.service.storage.sqlite_file import store_error
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, running
 from collector.places import Place
 from collector.records import survey_record
@@ -25,10 +26,10 @@ from sottovoce.collector.store.sql import SqlStore
 from sottovoce.collector.surveys.log import CHECKPOINT_FILE, SurveyLog, forget_checkpoint
 from sottovoce.core.errors import MismatchError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey, from_base64url
+from sottovoce.protocol.log import LogEntry, LogProof
 from sottovoce.service.refusal import Refusal
-from sottovoce.surveys.survey import Survey
-from sottovoce.transparency.evidence import LogProof, check_log_proof
-from sottovoce.transparency.tree import GrowingTree, LogEntry, proves_consistency
+from sottovoce.transparency.evidence import check_log_proof
+from sottovoce.transparency.tree import GrowingTree, leaf_hash, proves_consistency
 from sottovoce.transparency.tree_head import TreeHead, read_checkpoint
 
 KEY = SigningKey(bytes(32))
@@ -300,7 +301,7 @@ def test_the_routes(api: Api) -> None:
     api.publish(DRINKS)
     first = read_checkpoint(api.ask("GET", "/v1/log/checkpoint", token="").text, api.key.public)
     api.publish(AGES)
-    asked = Survey.round(AGES, 1, "age < 30")
+    asked = sv.adaptive.round_of(AGES, 1, "age < 30")
     assert api.open_round(asked).status_code == 201
     response = api.ask("GET", "/v1/log/checkpoint", token="")
     assert response.headers["content-type"] == "text/plain; charset=utf-8"
@@ -313,7 +314,7 @@ def test_the_routes(api: Api) -> None:
     assert (listed["start"], listed["size"]) == (0, head.size) == (0, 3)
     tree = GrowingTree()
     for entry in msgspec.convert(listed["entries"], list[LogEntry]):
-        tree.append(entry.hash)
+        tree.append(leaf_hash(entry.leaf))
     assert tree.root(3) == head.root
     response = api.ask("GET", "/v1/log/consistency?old=1&new=3", token="")
     assert response.headers["cache-control"] == "no-store"

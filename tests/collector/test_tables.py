@@ -12,10 +12,12 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import rendered
-from sottovoce.collector.reading.table_files import EstimateTable, table_of, to_arrow, to_csv, to_json, to_parquet
+from sottovoce.collector.reading.table_files import table_of, to_json
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.table_files import EstimateTable, to_arrow, to_csv, to_parquet
 from sottovoce.surveys.survey import Survey
 
 PLACE = f"/v1/surveys/{DRINKS.id}"
@@ -100,15 +102,15 @@ def test_labels_that_a_spreadsheet_would_run() -> None:
         "-1+1",
         "@SUM(A1)",
         "\tx",
-        "\rx",
-        "\nx",
+        "\ry",
+        "\nz",
         "-5",
         "+3.25",
         "a=b",
         'quote " and , comma',
         "<b>",
     ]
-    survey = Survey.distribution(labels, 1.0)
+    survey = Survey(sv.shares(labels), epsilon=1.0)
     estimate = survey.estimate(survey.simulate(labels * 20, seed=1))
     rows = list(csv.reader(io.StringIO(text_of(to_csv(table_of(estimate, 0.95))), newline="")))
     assert [row[0] for row in rows[1:]] == [*(f"'{label}" for label in labels[:7]), *labels[7:]]
@@ -129,7 +131,7 @@ def test_numbers_that_are_not_finite_are_left_empty() -> None:
 def test_choices_have_their_names(tmp_path: Path) -> None:
     with running(tmp_path) as api:
         api.publish(AGES)
-        choice = Survey.round(AGES, 1, "age // 50", 2)
+        choice = sv.adaptive.round_of(AGES, 1, "age // 50", 2)
         api.open_round(choice, ["young", "=old"])
         api.send(choice, honest(choice, {"age": 50, "smokes": "no"}, 20))
         api.count()
@@ -165,7 +167,7 @@ def test_what_is_refused(tmp_path: Path, ending: str, monkeypatch: pytest.Monkey
         assert refused(api.ask("GET", place), 409)[0] == "too_much"
         api.publish(AGES)
         adaptive = api.ask("GET", f"/v1/surveys/{AGES.id}/table.{ending}")
-        assert refused(adaptive, 409)[0] == "survey_adaptive"
+        assert refused(adaptive, 409)[0] == "survey_panel"
         api.ask("DELETE", PLACE)
         assert refused(api.ask("GET", place), 410)[0] == "survey_deleted"
 

@@ -59,10 +59,10 @@ def refused(api: Api, path: str, said: dict[str, Any]) -> tuple[str, str | None]
 def test_a_form_becomes_the_tracking_survey_it_describes(api: Api, calendar: dict[str, Any], promise: str) -> None:
     made = drafted(api, calendar=calendar)
     given = {name: value for name, value in calendar.items() if value is not None}
-    expected = Survey.tracking(Shares(["yes", "no"]), epsilon=1.0, title="Cycling", **given)
+    expected = sv.Tracking(Shares(["yes", "no"]), epsilon=1.0, title="Cycling", **given)
     assert (made["statement"], made["id"], made["promise"]) == (expected.to_json(), expected.id, promise)
     window = expected.calendar.window
-    found = sv.plan(["yes", "no"], periods=expected.calendar.periods, renews=window, epsilon=1.0, users=made["users"])
+    found = sv.plan(["yes", "no"], periods=expected.calendar.periods, renews=window, epsilon=1.0, people=made["people"])
     assert made["margin"] == pytest.approx(found.margin)
     assert "about 1,800 reports in a period give each share to within 5 points (95 %)" in made["notes"]
 
@@ -70,9 +70,9 @@ def test_a_form_becomes_the_tracking_survey_it_describes(api: Api, calendar: dic
 def test_a_form_names_the_relay(api: Api) -> None:
     relay = sv.Relay("https://relay.example.org", 10_000, 1e-7)
     stated = relay.to_statement()
-    asked = Survey.distribution(["yes", "no"], 1.0, title="Cycling", relay=relay)
+    asked = Survey(sv.shares(["yes", "no"]), epsilon=1.0, title="Cycling", relay=relay)
     assert drafted(api, relay=stated)["statement"] == asked.to_json()
-    weekly = Survey.tracking(Shares(["yes", "no"]), epsilon=1.0, title="Cycling", relay=relay, **WEEKS)
+    weekly = sv.Tracking(Shares(["yes", "no"]), epsilon=1.0, title="Cycling", relay=relay, **WEEKS)
     made = drafted(api, relay=stated, calendar=WEEKS)
     assert (made["statement"], made["promise"]) == (weekly.to_json(), weekly.promise)
     assert api.ask("POST", "/v1/surveys", json={"statement": made["statement"], "attachments": {}}).status_code == 201
@@ -80,7 +80,7 @@ def test_a_form_names_the_relay(api: Api) -> None:
     assert refused(api, "/v1/drafts", DRAFT | {"relay": stated | {"delta": 0}}) == ("invalid_draft", "relay.delta")
     gaussian = {"kind": "vector", "parameters": {"dimension": 5}, "delta": 1e-6, "mechanism": "gaussian"}
     assert refused(api, "/v1/drafts", DRAFT | gaussian | {"relay": stated}) == ("invalid_draft", "relay")
-    panel = {"kind": "adaptive", "epsilon": 1.0, "parameters": {"values": 9, "rounds": 3}, "relay": stated}
+    panel = {"kind": "panel", "epsilon": 1.0, "parameters": {"values": 9, "rounds": 3}, "relay": stated}
     assert refused(api, "/v1/drafts", panel) == ("invalid_draft", "relay")
 
 
@@ -123,9 +123,9 @@ def test_calendars_that_cannot_be(api: Api, calendar: dict[str, Any], field: str
 
 
 def test_a_panel_has_no_calendar(api: Api) -> None:
-    panel = {"kind": "adaptive", "epsilon": 1.0, "parameters": {"labels": ["yes", "no"], "rounds": 3}}
+    panel = {"kind": "panel", "epsilon": 1.0, "parameters": {"labels": ["yes", "no"], "rounds": 3}}
     assert refused(api, "/v1/drafts", panel | {"calendar": WEEKS}) == ("invalid_draft", "calendar")
-    asked = {"kind": "adaptive", "parameters": {"rounds": 3}, "epsilon": 1.0, "users": 1000, "periods": 3}
+    asked = {"kind": "panel", "parameters": {"rounds": 3}, "epsilon": 1.0, "people": 1000, "periods": 3}
     assert refused(api, "/v1/plans", asked) == ("invalid_draft", "periods")
 
 
@@ -138,30 +138,30 @@ def test_the_calendar_is_declared(api: Api) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        {"periods": 52, "epsilon": 1.0, "users": 1_000_000},
+        {"periods": 52, "epsilon": 1.0, "people": 1_000_000},
         {"periods": 12, "epsilon": 1.0, "change": 0.02},
-        {"periods": 52, "renews": 13, "users": 100_000, "margin": 0.05},
-        {"renews": 4, "epsilon": 1.0, "users": 100_000},
+        {"periods": 52, "renews": 13, "people": 100_000, "margin": 0.05},
+        {"renews": 4, "epsilon": 1.0, "people": 100_000},
     ],
 )
 def test_plans_are_the_librarys(api: Api, asked: dict[str, Any]) -> None:
     made = planned(api, **asked)
     found = sv.plan(["yes", "no"], **asked)
-    assert (made["users"], made["epsilon"]) == (found.users, pytest.approx(found.epsilon))
+    assert (made["people"], made["epsilon"]) == (found.people, pytest.approx(found.epsilon))
     assert made["margin"] == pytest.approx(found.margin)
     told = made["tracking"]
-    assert (told["periods"], told["window"], told["users_per_period"]) == (
+    assert (told["periods"], told["window"], told["people_per_period"]) == (
         found.periods,
         found.window,
-        found.period.users,
+        found.period.people,
     )
     assert told["change"] == pytest.approx(found.change)
     assert told["every_period"] == found.every_period.to_dict()
     assert told["epsilon_in_all"] == found.epsilon_in_all
-    by_people = made["curves"]["users"]
+    by_people = made["curves"]["people"]
     name = made["options"][0]["name"]
     # Curves are over the people of all periods: at the plan's own number stands about its error.
-    nearest = min(range(len(by_people["x"])), key=lambda at: abs(by_people["x"][at] - made["users"]))
+    nearest = min(range(len(by_people["x"])), key=lambda at: abs(by_people["x"][at] - made["people"]))
     errors = by_people["lines"][name]
     neighbours = errors[max(0, nearest - 1) : nearest + 2]
     error = made[made["criterion"]]
@@ -169,7 +169,7 @@ def test_plans_are_the_librarys(api: Api, asked: dict[str, Any]) -> None:
 
 
 def test_everybody_in_every_week_takes_44_times_as_many(api: Api) -> None:
-    told = planned(api, periods=52, epsilon=1.0, users=1_000_000)["tracking"]["every_period"]
+    told = planned(api, periods=52, epsilon=1.0, people=1_000_000)["tracking"]["every_period"]
     assert told["times"] == pytest.approx(44.4, abs=0.1)
 
 
@@ -177,8 +177,8 @@ def test_everybody_in_every_week_takes_44_times_as_many(api: Api) -> None:
     ("asked", "field"),
     [
         ({"change": 0.02, "epsilon": 1.0}, "change"),
-        ({"periods": 1, "epsilon": 1.0, "users": 1000}, "periods"),
-        ({"periods": 50, "renews": 13, "epsilon": 1.0, "users": 1000}, "periods"),
+        ({"periods": 1, "epsilon": 1.0, "people": 1000}, "periods"),
+        ({"periods": 50, "renews": 13, "epsilon": 1.0, "people": 1000}, "periods"),
         ({"periods": 52, "epsilon": 1.0, "change": 0.01, "margin": 0.01}, None),
     ],
 )
@@ -191,4 +191,4 @@ def test_plans_that_cannot_be(api: Api, asked: dict[str, Any], field: str | None
 
 def test_a_survey_that_is_asked_once_has_neither(api: Api) -> None:
     assert drafted(api)["promise"] is None
-    assert planned(api, epsilon=1.0, users=1000)["tracking"] is None
+    assert planned(api, epsilon=1.0, people=1000)["tracking"] is None

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
 
-OTHER = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="Another")
-SEALED = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="Sealed")
+OTHER = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="Another")
+SEALED = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="Sealed")
 
 ORIGIN = "https://a.example"
 
@@ -31,7 +32,7 @@ CASES: dict[str, tuple[str, dict[str, str], bytes, int]] = {
     "compressed": (DRINKS.id, {**_BINARY, "Content-Encoding": "gzip"}, _GOOD, 415),
     "no type": (DRINKS.id, {}, _GOOD, 415),
     "unknown": ("ab" * 32, _BINARY, _GOOD, 404),
-    "adaptive": (AGES.id, _BINARY, _GOOD, 422),
+    "panel": (AGES.id, _BINARY, _GOOD, 422),
     "sealed": (SEALED.id, _BINARY, encode_batch(SEALED.id, honest(SEALED, "tea", 1)), 409),
 }
 

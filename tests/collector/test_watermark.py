@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
 from collector.places import Place
 from collector.service import Service, running, until
 from sottovoce.collector.running.backup import backup, restore
@@ -26,7 +27,7 @@ from sottovoce.service.running.watermark import WATERMARK_FILE, Watermark
 from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.survey import Survey
 
-SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
+SURVEY = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title="What do you drink?")
 KEY = SigningKey(bytes(32))
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from sottovoce.collector.counting import worker
 from sottovoce.collector.counting.aggregator import Aggregator, check
 from sottovoce.collector.counting.worker import run_worker
@@ -29,7 +30,7 @@ from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.survey import Survey
 
 PEOPLE = 6_000
-SURVEY = Survey.distribution(PEOPLE, 10.0, "randomized_response")
+SURVEY = Survey(sv.shares(PEOPLE), epsilon=10.0, mechanism="randomized_response")
 PATIENCE = 120.0
 """Seconds after which something that should happen is given up; far more than it takes."""
 
@@ -76,6 +77,7 @@ def start(settings: Settings) -> SpawnProcess:
     return process
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_workers_count_every_report_once(place: Any) -> None:
     settings = Settings(place.database, place.data)
     store = place.open()

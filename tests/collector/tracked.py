@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import sottovoce as sv
 from collector.client import Api, running
 from sottovoce.collector.api import service as service_module
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.surveys.clock import ClockGuard
 from sottovoce.questions.base import Question
 from sottovoce.questions.shares import Shares
-from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.surveys.survey import Tracking
 
 STARTS = date(2031, 1, 6)
 """A Monday."""
@@ -25,7 +26,7 @@ STARTS = date(2031, 1, 6)
 def weekly(periods: int | None = 3, question: Question | None = None, **given: Any) -> Tracking:
     """A survey that repeats a yes-or-no question every week."""
     asked: dict[str, Any] = {"every": "week", "starts": STARTS, "grace": 2, "epsilon": 1.0, "title": "Cycling"}
-    return Survey.tracking(question or Shares(["no", "yes"]), **{"periods": periods, **asked, **given})
+    return sv.Tracking(question or Shares(["no", "yes"]), **{"periods": periods, **asked, **given})
 
 
 def moment(weeks: float, days: float = 0.0) -> datetime:

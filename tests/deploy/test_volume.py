@@ -78,7 +78,7 @@ def test_keys_may_be_mounted_by_themselves(tmp_path: Path) -> None:
 
 
 def test_a_system_without_the_list_is_told_so(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="set require_volume to no where there is no such file"):
+    with pytest.raises(SettingsError, match="set require_volume to no where that file does not exist"):
         check_volume(tmp_path, "reports", listed=tmp_path / "none")
 
 

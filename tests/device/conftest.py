@@ -25,7 +25,7 @@ def played() -> Iterator[Played]:
 @pytest.fixture
 def survey(played: Played) -> Survey:
     """Published, and with reports that two draws hardly ever share: 2**-40 of a chance."""
-    made = sv.Survey.distribution(2**40, epsilon=1.0, mechanism="hadamard", title="Colours")
+    made = sv.Survey(sv.shares(2**40), epsilon=1.0, mechanism="hadamard", title="Colours")
     played.publish(made)
     return made
 

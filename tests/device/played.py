@@ -16,10 +16,11 @@ import msgspec
 
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.formats.wire import batch_rows, batch_survey
+from sottovoce.protocol.log import PUBLISHED, LogEntry
 from sottovoce.surveys.statement import Stated
 from sottovoce.surveys.survey import Survey
 from sottovoce.transparency.evidence import log_proof
-from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
+from sottovoce.transparency.tree import GrowingTree, leaf_hash
 from sottovoce.transparency.tree_head import TreeHead, sign_checkpoint
 
 Reply = tuple[int, dict[str, str], bytes]
@@ -139,7 +140,7 @@ class Played:
     def _tree(self) -> GrowingTree:
         tree = GrowingTree()
         for survey in self.log or ():
-            tree.append(LogEntry(PUBLISHED, survey).hash)
+            tree.append(leaf_hash(LogEntry(PUBLISHED, survey).leaf))
         return tree
 
     def _log_proof(self, survey: str, block: int) -> Reply:

@@ -25,7 +25,7 @@ DOMAIN = sv.Domain.product(age=range(100), country=["DE", "FR"])
 @pytest.fixture
 def adaptive(played: Played) -> Panel:
     """So many rounds that two draws agree with chance 1/60,000."""
-    made = Survey.adaptive(DOMAIN, rounds=60_000, epsilon=1.0, title="Who earns more?")
+    made = sv.Panel(DOMAIN, rounds=60_000, epsilon=1.0, title="Who earns more?")
     played.publish(made)
     return made
 
@@ -42,7 +42,7 @@ def seat_number(asked: Survey) -> int:
 
 
 def open_round(played: Played, survey: Panel, path: Path, query: str = "age < 50") -> Survey:
-    asked = Survey.round(survey, seat_of(survey, path), f"find(country, ('FR',)) + ({query})", 3)
+    asked = sv.adaptive.round_of(survey, seat_of(survey, path), f"find(country, ('FR',)) + ({query})", 3)
     played.publish(asked)
     return asked
 
@@ -119,7 +119,7 @@ def test_another_question_shown_to_another_process(
     def meanwhile(handler: Any) -> object:
         played.twists.clear()
         inner.append(device().answer(played.url, adaptive.id, RECORD).state)
-        return as_json(200, played.envelope(Survey.round(adaptive, seat_number(first), "age < 51")))
+        return as_json(200, played.envelope(sv.adaptive.round_of(adaptive, seat_number(first), "age < 51")))
 
     played.twists["GET", f"/rounds/{seat_number(first)}"] = meanwhile
     with pytest.raises(MismatchError, match="another question"):
@@ -130,7 +130,7 @@ def test_another_question_shown_to_another_process(
 
 def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: Panel, device: MakeDevice) -> None:
     """Of another survey, of another number, no round at all, or signed by somebody else: no answer."""
-    other = Survey.adaptive(DOMAIN, rounds=60_000, epsilon=0.5)
+    other = sv.Panel(DOMAIN, rounds=60_000, epsilon=0.5)
 
     def show(make: Any) -> Any:
         def twist(handler: Any) -> object:
@@ -141,10 +141,10 @@ def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: Panel, de
         return twist
 
     for make in (
-        lambda seat: Survey.round(other, seat, "age < 50"),
-        lambda seat: Survey.round(adaptive, seat % 60_000 + 1, "age < 50"),
+        lambda seat: sv.adaptive.round_of(other, seat, "age < 50"),
+        lambda seat: sv.adaptive.round_of(adaptive, seat % 60_000 + 1, "age < 50"),
         lambda seat: adaptive,
-        lambda seat: Survey.distribution(5, epsilon=1.0),
+        lambda seat: Survey(sv.shares(5), epsilon=1.0),
     ):
         played.twists["GET", ""] = show(make)
         with pytest.raises(MismatchError, match="did not send round"):
@@ -153,7 +153,7 @@ def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: Panel, de
 
     def by_another(handler: Any) -> object:
         played.key = SigningKey(bytes(32)) if "/rounds/" in handler.path else right
-        return show(lambda seat: Survey.round(adaptive, seat, "age < 50"))(handler)
+        return show(lambda seat: sv.adaptive.round_of(adaptive, seat, "age < 50"))(handler)
 
     played.twists["GET", ""] = by_another
     with pytest.raises(SignatureError):
@@ -164,7 +164,7 @@ def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: Panel, de
 
 def test_a_round_by_its_own_id(played: Played, adaptive: Panel, device: MakeDevice) -> None:
     """Else a collector could have all rounds answered, one after the other."""
-    asked = Survey.round(adaptive, 7, "age < 50")
+    asked = sv.adaptive.round_of(adaptive, 7, "age < 50")
     played.publish(asked)
     with pytest.raises(SurveyError, match=adaptive.id):
         device().answer(played.url, asked.id, RECORD)
@@ -188,7 +188,7 @@ def test_a_sealed_round_costs_nothing(played: Played, adaptive: Panel, device: M
 
 def test_rounds_are_drawn_alike(played: Played) -> None:
     """600 devices over 3 rounds: chi-squared with 2 degrees above 30 has chance 3e-7; a round never drawn gives 300."""
-    survey = Survey.adaptive(10, rounds=3, epsilon=1.0)
+    survey = sv.Panel(10, rounds=3, epsilon=1.0)
     played.publish(survey)
     shared = Device(MemoryStore()).collector(played.url)
     for _ in range(600):

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from device.desk import URL, Desk
 from sottovoce.core.errors import BudgetError, ClockError, ServiceError
 from sottovoce.device import Device, MemoryStore
@@ -22,11 +23,11 @@ pytestmark = pytest.mark.slow
 START = datetime(2027, 1, 4, tzinfo=UTC)
 DAY = timedelta(days=1)
 
-ROLLING = Survey.tracking(
+ROLLING = sv.Tracking(
     Shares(2), periods=None, renews=3, every="week", starts=date(2027, 1, 4), grace=7, epsilon=1.0, title="rolling"
 )
-ONCE = Survey.tracking(Shares(2), periods=4, every=10, starts=date(2027, 1, 20), grace=0, epsilon=0.5, title="once")
-PLAIN = Survey.distribution(2, 0.25, title="plain")
+ONCE = sv.Tracking(Shares(2), periods=4, every=10, starts=date(2027, 1, 20), grace=0, epsilon=0.5, title="once")
+PLAIN = Survey(sv.shares(2), epsilon=0.25, title="plain")
 
 BUDGET, WINDOW_BUDGET, WINDOW_DAYS = 6.0, 2.5, 60
 

@@ -101,6 +101,6 @@ def test_an_authority_of_one_s_own_is_named_by_the_variable(
     assert device().answer(url, survey.id, 7).state == "sent"
     assert [one.title for one in sv.connect(url, "sv_00000000_" + "A" * 43).surveys()] == ["Colours"]
     monkeypatch.delenv("SSL_CERT_FILE")
-    other = sv.Survey.distribution(3, 0.1)
+    other = sv.Survey(sv.shares(3), epsilon=0.1)
     played.publish(other)
     assert device(ca_file=str(places[0])).answer(url, other.id, 1).state == "sent"

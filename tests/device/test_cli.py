@@ -34,7 +34,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 @pytest.fixture
 def colours(played: Played) -> sv.Survey:
-    survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=1.0, title="Favourite colours")
+    survey = sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=1.0, title="Favourite colours")
     played.publish(survey)
     return survey
 
@@ -64,7 +64,7 @@ def test_as_json_and_again(played: Played, colours: sv.Survey, run: Any) -> None
 
 def test_the_number_of_answers_is_limited(played: Played, colours: sv.Survey, run: Any) -> None:
     assert run("answer", played.url, colours.id, "red", "--max-answers", "1")[0] == 0
-    other = played.publish(sv.Survey.distribution(["red", "green"], epsilon=0.01, title="Other"))
+    other = played.publish(sv.Survey(sv.shares(["red", "green"]), epsilon=0.01, title="Other"))
     status, _, err = run("answer", played.url, other, "red", "--max-answers", "1")
     assert status == 2
     assert "this device has given 1 answer and its limit is 1; raise max_answers (--max-answers)" in err
@@ -74,7 +74,7 @@ def test_the_number_of_answers_is_limited(played: Played, colours: sv.Survey, ru
 
 
 def test_two_surveys_of_one_title(played: Played, colours: sv.Survey, run: Any) -> None:
-    other = played.publish(sv.Survey.distribution(["red", "green"], epsilon=1.0, title="Favourite colours"))
+    other = played.publish(sv.Survey(sv.shares(["red", "green"]), epsilon=1.0, title="Favourite colours"))
     status, _, err = run("answer", played.url, "Favourite colours", SECRET)
     assert status == 2
     assert colours.id in err
@@ -93,7 +93,7 @@ def test_no_such_survey(played: Played, colours: sv.Survey, run: Any, name: str)
 
 def test_an_empty_name_is_no_untitled_survey(played: Played, run: Any) -> None:
     """As from a variable of the shell that was never set."""
-    played.publish(sv.Survey.distribution(["red", "green"], epsilon=1.0))
+    played.publish(sv.Survey(sv.shares(["red", "green"]), epsilon=1.0))
     status, _, err = run("answer", played.url, "", "red")
     assert status == 2
     assert "no survey is given" in err
@@ -176,7 +176,7 @@ def test_a_list_of_hostile_ids(played: Played, colours: sv.Survey, run: Any) -> 
 
 @pytest.mark.parametrize("label", ["A" * 500_000, "\x1b[2J\u202e" * 1000], ids=["long", "escapes"])
 def test_errors_are_one_short_line(played: Played, run: Any, label: str) -> None:
-    statement = sv.Survey.distribution(["a", "b"], epsilon=1.0).to_statement()
+    statement = sv.Survey(sv.shares(["a", "b"]), epsilon=1.0).to_statement()
     statement["question"]["domain"] = {"labels": [label, label]}
     envelope = played.signed(json.dumps(statement, separators=(",", ":"), sort_keys=True, ensure_ascii=False))
     played.twists["GET", envelope["id"]] = lambda _: (200, {}, json.dumps(envelope).encode())
@@ -220,7 +220,7 @@ def test_over_the_cap_and_no_ledger(played: Played, colours: sv.Survey, run: Any
 
 
 def test_an_adaptive_survey_waits(played: Played, run: Any) -> None:
-    survey = sv.Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=5, epsilon=1.0, title="Who?")
+    survey = sv.Panel({"age": range(100), "country": ["DE", "FR"]}, rounds=5, epsilon=1.0, title="Who?")
     played.publish(survey)
     status, out, _ = run("answer", played.url, "Who?", "age=31,country=FR")
     assert status == 0
@@ -253,12 +253,12 @@ PEOPLE = sv.Domain.product(age=range(100), city=["Rome", 'Oslo, "N"', "a=b"], wo
     ],
 )
 def test_reading_values(domain: Any, text: str, value: object) -> None:
-    survey = sv.Survey.adaptive(domain, rounds=2, epsilon=1.0)
+    survey = sv.Panel(domain, rounds=2, epsilon=1.0)
     assert survey.parse(text) == value
 
 
 def test_reading_vectors() -> None:
-    survey = sv.Survey.mean(3, 1.0, epsilon=1.0)
+    survey = sv.Survey(sv.vector(3, 1.0), epsilon=1.0)
     assert survey.parse("0.5,-1, 2e-3") == [0.5, -1.0, 0.002]
     assert survey.parse("0.5,x") == "0.5,x"
 

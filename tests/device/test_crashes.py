@@ -73,7 +73,7 @@ STEPS = [
 
 def test_killed_at_every_step(played: Played, tmp_path: Path) -> None:
     """All at once, each on a device of its own; then each is asked again, with another value."""
-    surveys = {step: sv.Survey.distribution(2**40, 1.0, "hadamard", title=step) for step in STEPS}
+    surveys = {step: sv.Survey(sv.shares(2**40), epsilon=1.0, mechanism="hadamard", title=step) for step in STEPS}
     started = {
         step: start(tmp_path / step, played.url, played.publish(survey), 7, step) for step, survey in surveys.items()
     }
@@ -93,7 +93,7 @@ def test_killed_at_every_step(played: Played, tmp_path: Path) -> None:
 
 
 def test_a_seat_survives_being_killed(played: Played, tmp_path: Path) -> None:
-    survey = sv.Survey.adaptive(10, rounds=60_000, epsilon=1.0)
+    survey = sv.Panel(10, rounds=60_000, epsilon=1.0)
     played.publish(survey)
     process = start(tmp_path / "device.db", played.url, survey.id, 7, "collector round before")
     assert process.communicate() == ("", "")
@@ -125,7 +125,7 @@ def test_many_threads_at_once(played: Played, survey: Survey, tmp_path: Path, ki
 
 def test_the_budget_holds_among_threads(played: Played, tmp_path: Path) -> None:
     """Ten surveys at once and a budget for three: exactly three are answered."""
-    ids = [played.publish(sv.Survey.distribution(5, epsilon=1.0, title=str(i))) for i in range(10)]
+    ids = [played.publish(sv.Survey(sv.shares(5), epsilon=1.0, title=str(i))) for i in range(10)]
 
     def attempt(survey: str) -> str:
         try:
@@ -141,7 +141,7 @@ def test_the_budget_holds_among_threads(played: Played, tmp_path: Path) -> None:
 
 def test_the_number_of_answers_holds_among_threads_and_after_being_killed(played: Played, tmp_path: Path) -> None:
     """Killed after its first answer was recorded: that one counts, and of nine more at once two are given."""
-    ids = [played.publish(sv.Survey.distribution(5, epsilon=0.01, title=str(i))) for i in range(10)]
+    ids = [played.publish(sv.Survey(sv.shares(5), epsilon=0.01, title=str(i))) for i in range(10)]
     start(tmp_path / "device.db", played.url, ids[0], 1, "store record after").communicate()
 
     def attempt(survey: str) -> str:

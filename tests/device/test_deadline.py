@@ -172,7 +172,7 @@ def test_every_call_of_a_device_has_a_deadline(
 
 def test_a_collector_too_slow_to_take_a_report(played: Played, device: MakeDevice) -> None:
     """The answer stays, unsent, as with every other failure."""
-    survey = sv.Survey.distribution(5, epsilon=1.0)
+    survey = sv.Survey(sv.shares(5), epsilon=1.0)
     played.publish(survey)
     late: list[float] = []
     clock = time.monotonic

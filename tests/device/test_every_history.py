@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+import sottovoce as sv
 from device.desk import URL, Desk, secret_for
 from sottovoce.core.errors import ClockError
 from sottovoce.device import MemoryStore
@@ -23,8 +24,14 @@ Drawn = list[tuple[int, object]]
 
 def tracking(window: int, windows: int, values: int, grace: int = 0) -> Tracking:
     renews = None if windows == 1 else window
-    return Survey.tracking(
-        Shares(values), 1.0, periods=window * windows, renews=renews, every="day", starts=START.date(), grace=grace
+    return sv.Tracking(
+        Shares(values),
+        epsilon=1.0,
+        periods=window * windows,
+        renews=renews,
+        every="day",
+        starts=START.date(),
+        grace=grace,
     )
 
 

@@ -96,7 +96,7 @@ TAMPERINGS = {
 def test_tampering_is_noticed(
     played: Played, device: MakeDevice, change: Callable[[Envelope], None], pinned: str
 ) -> None:
-    survey = sv.Survey.mean(3, 1.0, epsilon=1.0)
+    survey = sv.Survey(sv.vector(3, 1.0), epsilon=1.0)
     played.publish(survey)
     mine = device(key=played.key.public) if pinned == "given" else device()
     if pinned == "kept":
@@ -111,7 +111,7 @@ def test_tampering_is_noticed(
 
 
 def test_without_a_pin_the_signature_still_must_fit(played: Played, device: MakeDevice) -> None:
-    survey = sv.Survey.mean(3, 1.0, epsilon=1.0)
+    survey = sv.Survey(sv.vector(3, 1.0), epsilon=1.0)
     played.publish(survey)
     for name, change in TAMPERINGS.items():
         if name != "another's signature":  # there is nothing yet to tell that key from the right one
@@ -120,7 +120,7 @@ def test_without_a_pin_the_signature_still_must_fit(played: Played, device: Make
 
 
 def test_another_survey_than_asked_for(played: Played, survey: Survey, device: MakeDevice) -> None:
-    other = sv.Survey.distribution(5, epsilon=1.0)
+    other = sv.Survey(sv.shares(5), epsilon=1.0)
     played.twists["GET", survey.id] = lambda _: as_json(200, played.envelope(other))
     assert isinstance(refused(played, device(), survey.id), SignatureError)
 
@@ -129,7 +129,7 @@ def test_another_survey_than_asked_for(played: Played, survey: Survey, device: M
 
 
 def statement(**changes: object) -> str:
-    made = sv.Survey.distribution(["red", "green"], epsilon=1.0, mechanism="randomized_response").to_statement()
+    made = sv.Survey(sv.shares(["red", "green"]), epsilon=1.0, mechanism="randomized_response").to_statement()
     made.update(changes)
     return json.dumps(made, separators=(",", ":"), sort_keys=True)
 
@@ -192,7 +192,7 @@ def test_an_unknown_mechanism_is_called_that(played: Played, device: MakeDevice)
 )
 def test_signed_but_not_canonical(played: Played, device: MakeDevice, respelled: Callable[[str], str]) -> None:
     """Two spellings of one survey would be two ids, and so two answers."""
-    text = sv.Survey.distribution(9, epsilon=1.0, mechanism="hadamard", title="Colours").to_json()
+    text = sv.Survey(sv.shares(9), epsilon=1.0, mechanism="hadamard", title="Colours").to_json()
     changed = respelled(text)
     assert changed != text
     envelope = played.signed(changed)
@@ -209,7 +209,7 @@ def test_a_large_statement_is_not_read(played: Played, device: MakeDevice) -> No
 
 
 def test_attachments_are_checked(played: Played, device: MakeDevice) -> None:
-    survey = sv.Survey.queries(sv.workloads.Prefix(16), epsilon=1.0, strategy="optimized")
+    survey = sv.Survey(sv.queries(sv.workloads.Prefix(16)), epsilon=1.0, strategy="optimized")
     played.publish(survey)
     ((digest, right),) = survey.attachments.items()
     damaged = bytearray(right)

@@ -21,7 +21,7 @@ OTHERS = [hashlib.sha256(b"%d" % number).hexdigest() for number in range(300)]
 
 
 def survey_of(title: str) -> Survey:
-    return sv.Survey.distribution(2**40, epsilon=0.01, mechanism="hadamard", title=title)
+    return sv.Survey(sv.shares(2**40), epsilon=0.01, mechanism="hadamard", title=title)
 
 
 def asked_of_log(played: Played) -> list[str]:
@@ -158,8 +158,8 @@ def test_a_head_that_another_key_signed_is_refused(played: Played, first: Survey
 
 
 def test_a_round_is_looked_for_and_not_its_panel(played: Played, device: MakeDevice) -> None:
-    panel = sv.Survey.adaptive({"age": range(100)}, rounds=1, epsilon=2.0, title="Ages")
-    asked = Survey.round(panel, 1, "age < 30")
+    panel = sv.Panel({"age": range(100)}, rounds=1, epsilon=2.0, title="Ages")
+    asked = sv.adaptive.round_of(panel, 1, "age < 30")
     played.publish(panel)
     played.publish(asked)
     played.log = [panel.id]

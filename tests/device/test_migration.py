@@ -102,7 +102,7 @@ def test_everything_survives(tmp_path: Path) -> None:
 
 def test_answers_of_the_second_format_gain_no_relay(played: Played, tmp_path: Path) -> None:
     """That format had no relays, and whatever is unsent in it goes directly."""
-    survey = sv.Survey.distribution(5, 1.0)
+    survey = sv.Survey(sv.shares(5), epsilon=1.0)
     with Device(tmp_path / "device.db") as device:
         device.answer(played.url, played.publish(survey), 3, send=False)
     before = SqliteDeviceStore(tmp_path / "device.db").answers()
@@ -136,7 +136,7 @@ def test_a_store_of_the_third_format_remembers_logs_from_now_on(tmp_path: Path) 
 def test_what_was_unsent_is_sent_with_the_same_bytes_and_what_was_answered_is_not_answered_again(
     played: Played, tmp_path: Path
 ) -> None:
-    survey = sv.Survey.distribution(2**40, 1.0, "hadamard")
+    survey = sv.Survey(sv.shares(2**40), epsilon=1.0, mechanism="hadamard")
     played.publish(survey)
     report = survey.randomize(7)
     row = (1, survey.id, survey.id, played.url, played.key.public, "T", 1.0, 0.0, "", b"r" * 16, report, "unsent")
@@ -145,7 +145,7 @@ def test_what_was_unsent_is_sent_with_the_same_bytes_and_what_was_answered_is_no
         assert (device.ledger.spent, len(device.ledger)) == (1.0, 1)
         assert device.answer(played.url, survey.id, 8).state == "sent"
         assert played.reports(survey) == [b"r" * 16 + report]
-        other = played.publish(sv.Survey.distribution(5, 1.0))
+        other = played.publish(sv.Survey(sv.shares(5), epsilon=1.0))
         with pytest.raises(sv.errors.BudgetError):
             device.answer(played.url, other, 1)
 

@@ -37,7 +37,7 @@ def test_a_collector_that_was_replaced_gets_nothing(
 def test_the_right_key_without_its_signature(played: Played, survey: Survey, device: MakeDevice) -> None:
     device().answer(played.url, survey.id, 7, send=False)
     forged = to_base64url(OTHER.sign(survey.canonical))
-    other = sv.Survey.distribution(5, epsilon=1.0)
+    other = sv.Survey(sv.shares(5), epsilon=1.0)
     for change in ({"signature": forged}, played.envelope(other), {"statement": other.canonical.decode()}):
         played.change = lambda envelope, change=change: envelope.update(change)
         with pytest.raises(SignatureError):
@@ -68,7 +68,7 @@ def test_who_has_not_shown_the_key_does_not_refuse(
 def test_one_stranger_does_not_hold_up_the_others(survey: Survey, device: MakeDevice) -> None:
     mine = device()
     with Played() as replaced, Played() as honest:
-        other = sv.Survey.distribution(5, epsilon=1.0)
+        other = sv.Survey(sv.shares(5), epsilon=1.0)
         mine.answer(replaced.url, replaced.publish(survey), 7, send=False)
         mine.answer(honest.url, honest.publish(other), 1, send=False)
         replaced.key = OTHER
@@ -91,9 +91,9 @@ def test_the_answer_to_a_round(played: Played, device: MakeDevice) -> None:
     """Also where the round is said not to be open any more, so that there is no question to compare."""
     people = sv.Domain.product(smokes=["no", "yes"], age=range(100))
     person = {"smokes": "no", "age": 42}
-    survey = sv.Survey.adaptive(people, epsilon=1.0, rounds=1)
+    survey = sv.Panel(people, epsilon=1.0, rounds=1)
     played.publish(survey)
-    played.publish(sv.Survey.round(survey, 1, "age < 50"))
+    played.publish(sv.adaptive.round_of(survey, 1, "age < 50"))
     assert device().answer(played.url, survey.id, person, send=False).drawn
     played.key = OTHER
     played.rounds.clear()
@@ -124,7 +124,7 @@ def test_the_key_is_looked_at_once_in_a_call(played: Played, survey: Survey, dev
 
 
 def test_attachments_are_fetched_to_draw_only(played: Played, device: MakeDevice) -> None:
-    survey = sv.Survey.queries(sv.workloads.Prefix(16), epsilon=0.5, strategy="optimized")
+    survey = sv.Survey(sv.queries(sv.workloads.Prefix(16)), epsilon=0.5, strategy="optimized")
     assert survey.attachments
     device().answer(played.url, played.publish(survey), 3, send=False)
     played.requests.clear()

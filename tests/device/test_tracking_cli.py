@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
 from device.played import Played
 from sottovoce.cli import main
 from sottovoce.device import SqliteDeviceStore
 from sottovoce.device.turns import calendar_file, seat_in
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.calendar import Calendar, Period
-from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.surveys.survey import Tracking
 
 LONG = 1000
 """Days of a period: a test does not run across its end."""
@@ -44,7 +45,7 @@ def published(played: Played, seat: int, begun: int, **given: Any) -> Tracking:
     store = SqliteDeviceStore("device.db")
     for number in count():
         question, title = Shares(["no", "yes"]), f"Sleep, all; {number}"
-        asked = Survey.tracking(question, 1.0, every=LONG, starts=starts, grace=5, title=title, **given)
+        asked = sv.Tracking(question, epsilon=1.0, every=LONG, starts=starts, grace=5, title=title, **given)
         if seat_in(store, asked.id, 1, asked.calendar.seats) == seat:
             break
     played.publish(asked)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import sottovoce as sv
 from device.played import Played
 from sottovoce.device import Device, SqliteDeviceStore
 from sottovoce.device.turns import seat_in
 from sottovoce.questions.shares import Shares
-from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.surveys.survey import Tracking
 
 pytestmark = pytest.mark.slow
 
@@ -50,8 +51,14 @@ def due_now(played: Played, store: Path) -> Tracking:
     starts = datetime.now(UTC).date() - timedelta(days=100)
     question = Shares(2**40)  # two draws hardly ever agree
     for number in count():
-        made = Survey.tracking(
-            question, 1.0, mechanism="hadamard", every=1000, starts=starts, renews=2, title=f"{store.name} {number}"
+        made = sv.Tracking(
+            question,
+            epsilon=1.0,
+            mechanism="hadamard",
+            every=1000,
+            starts=starts,
+            renews=2,
+            title=f"{store.name} {number}",
         )
         if seat_in(SqliteDeviceStore(store), made.id, 1, 2) == 1:
             played.publish(made)

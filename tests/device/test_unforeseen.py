@@ -62,7 +62,7 @@ def test_an_answer_that_came_another_way_is_checked_too() -> None:
 
 def test_another_statement_under_the_same_id(played: Played, survey: Survey, device: MakeDevice) -> None:
     """A collector signs what it likes; that an id names one statement and no other is what people compare."""
-    worse = sv.Survey.distribution(2**40, epsilon=2.0, mechanism="hadamard", title="Colours")
+    worse = sv.Survey(sv.shares(2**40), epsilon=2.0, mechanism="hadamard", title="Colours")
 
     def swap(envelope: dict[str, Any]) -> None:
         envelope.update(played.signed(worse.canonical.decode()) | {"id": survey.id})
@@ -86,7 +86,7 @@ def test_two_first_looks_that_see_two_keys(played: Played, survey: Survey, devic
 
 
 def test_a_round_that_is_refused_is_not_one_that_is_still_closed(played: Played, device: MakeDevice) -> None:
-    adaptive = sv.Survey.adaptive(sv.Domain.of(4), rounds=1, epsilon=1.0, radius=1.0)
+    adaptive = sv.Panel(sv.Domain.of(4), rounds=1, epsilon=1.0, radius=1.0)
     played.publish(adaptive)
     mine = device()
     assert mine.answer(played.url, adaptive.id, 1).state == "waiting"

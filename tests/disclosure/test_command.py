@@ -111,7 +111,7 @@ def test_a_broken_device(run: Run, survey_file: Path, tmp_path: Path, monkeypatc
     ("words", "message"),
     [
         (["no_such.json"], "'no_such.json' cannot be read"),
-        (["A title"], "there is no file 'A title', and no collector is given"),
+        (["A title"], "the file 'A title' does not exist, and no collector is given"),
         (["A title", "--attachment", "x"], "--attachment belongs to a survey in a file"),
         (["FILE", "--about", "no_such.json"], "'no_such.json' cannot be read"),
         (["FILE", "--about", "ABOUT"], "unknown field 'curater'"),

@@ -14,6 +14,7 @@ import pytest
 import sottovoce as sv
 from disclosure.kinds import RELAY, of_every_kind
 from foreign import install
+from refusing import refuses
 from sottovoce.core.errors import MechanismError, MismatchError, SurveyError
 from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_CAP
 from sottovoce.core.signing import fingerprint
@@ -113,7 +114,7 @@ def test_what_a_survey_costs_over_its_life() -> None:
         "Epsilon 1 in every 13 weeks, and epsilon 4 over all 52 weeks.",
         4.0,
     )
-    together = sv.compose(renewed.amplified(), RELAY.delta, times=4)
+    together = sv.compose(renewed.amplified(), delta=RELAY.delta, times=4)
     assert four["central_survey_loss"].value == together.epsilon
     assert year["central_survey_loss"].value == kinds["tracking"].amplified().epsilon
     assert endless["survey_loss"].value is None
@@ -160,16 +161,15 @@ def test_a_result_can_be_given_if_it_is_of_this_survey(schema: Any) -> None:
     assert page["guarantee"]["exact_epsilon"].text.startswith("at most ")
     assert page["audit"]["when"].text == "not recorded"
     schema.validate(json.loads(page.to_json()))
-    with pytest.raises(MismatchError, match=f"the audit is of {survey.id[:12]}, not of survey"):
+    with refuses(MismatchError, "audit"):
         sv.disclose(of_every_kind()["shares"], audit=result)
-    with pytest.raises(MismatchError, match="a mechanism alone"):
+    with refuses(MismatchError, "audit"):
         sv.disclose(survey, audit=sv.audit("randomized_response", samples=100))
 
 
 def test_other_words_for_the_audit_are_refused() -> None:
-    with pytest.raises(SurveyError, match="audit must be one of quick, full, none") as refused:
+    with refuses(SurveyError, "audit"):
         sv.disclose(of_every_kind()["shares"], audit="some")  # type: ignore[arg-type]
-    assert refused.value.field == "audit"
 
 
 @pytest.fixture
@@ -282,14 +282,13 @@ def test_odd_statements_are_shown_without_harm(stated: dict[str, Any], schema: A
 
 
 def test_only_surveys_are_disclosed() -> None:
-    with pytest.raises(SurveyError, match="only a survey can be disclosed, not str") as refused:
+    with refuses(SurveyError, "survey"):
         sv.disclose("survey.json")  # type: ignore[arg-type]
-    assert refused.value.field == "survey"
 
 
 def test_a_mechanism_of_another_package_needs_its_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = install(tmp_path, monkeypatch, name="lazy_response")
-    survey = sv.Survey.distribution(["a", "b", "c"], 1.0, "lazy_response")
+    survey = sv.Survey(sv.shares(["a", "b", "c"]), epsilon=1.0, mechanism="lazy_response")
     with pytest.raises(
         SurveyError, match=r"lazy_response is of another package.*guarantee\.local_epsilon.*audit\.verdict"
     ):
@@ -384,37 +383,37 @@ def test_key_and_log_are_stated_if_they_are_given(schema: Any) -> None:
     ("given", "field"), [((10, 10, "ab" * 32), "index"), ((0, 0, "ab" * 32), "tree_size"), ((0, 1, "AB" * 32), "root")]
 )
 def test_a_place_in_a_log_is_checked(given: tuple[Any, ...], field: str) -> None:
-    with pytest.raises(SurveyError, match=field):
+    with refuses(SurveyError, field):
         PlaceInLog(*given)
 
 
 @pytest.mark.parametrize(
-    ("given", "complaint"),
+    ("given", "field"),
     [
-        ([], "about must be an object"),
-        ({"curater": "x"}, "unknown field 'curater'; allowed: curator"),
-        ({"curator": 7}, "curator must be one line"),
-        ({"curator": "a\nb"}, "curator must be one line"),
-        ({"purpose": "x" * 2001}, "at most 2,000 characters"),
-        ({"curator_type": "Club"}, "Government, Industry, Nonprofit"),
-        ({"sector": "Sports"}, "Technology, Healthcare"),
-        ({"publication_date": "31.1.2027"}, "YYYY-MM-DD"),
-        ({"people": 0}, "people is 0"),
+        ([], "about"),
+        ({"curater": "x"}, "about"),
+        ({"curator": 7}, "curator"),
+        ({"curator": "a\nb"}, "curator"),
+        ({"purpose": "x" * 2001}, "purpose"),
+        ({"curator_type": "Club"}, "curator_type"),
+        ({"sector": "Sports"}, "sector"),
+        ({"publication_date": "31.1.2027"}, "publication_date"),
+        ({"people": 0}, "people"),
         ({"people": True}, "people"),
-        ({"links": "https://example.org"}, "links must be a list"),
-        ({"links": ["https://example.org", "javascript:alert(1)"]}, "link 2 of links is no address"),
-        ({"links": ['https://example.org/"onclick="x']}, "link 1 of links"),
-        ({"authors": [3]}, "each of authors must be one line"),
+        ({"links": "https://example.org"}, "links"),
+        ({"links": ["https://example.org", "javascript:alert(1)"]}, "links"),
+        ({"links": ['https://example.org/"onclick="x']}, "links"),
+        ({"authors": [3]}, "authors[0]"),
     ],
 )
-def test_what_is_said_about_a_survey_is_checked(given: Any, complaint: str) -> None:
-    with pytest.raises(SurveyError, match=complaint):
+def test_what_is_said_about_a_survey_is_checked(given: Any, field: str) -> None:
+    with refuses(SurveyError, field):
         About.of(given)
 
 
 @pytest.mark.parametrize("epsilon", [0.1234564, 1.2345644, 0.1 + 0.2, 7.00000049])
 def test_no_digit_of_a_stated_epsilon_is_rounded_away(epsilon: float) -> None:
-    page = sv.disclose(sv.Survey.distribution(["yes", "no"], epsilon), audit="none")
+    page = sv.disclose(sv.Survey(sv.shares(["yes", "no"]), epsilon=epsilon), audit="none")
     shown = str(page["guarantee"]["local_epsilon"].text).split(":")[0].removeprefix("epsilon ")
     assert float(shown) == epsilon
     assert f"at most e^{shown} times" in page["guarantee"]["local_epsilon"].text
@@ -423,7 +422,7 @@ def test_no_digit_of_a_stated_epsilon_is_rounded_away(epsilon: float) -> None:
 
 
 def test_what_is_proved_is_never_rounded_to_more() -> None:
-    survey = sv.Survey.distribution(["yes", "no"], 1.0)
+    survey = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0)
     result = replace(sv.audit(survey, samples=100, seconds=0.1), certified_lower_bound=0.123457, fault_size=0.0012344)
     audit = sv.disclose(survey, audit=result)["audit"]
     assert "at least 0.1234 " in audit["lower_bound"].text

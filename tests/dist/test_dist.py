@@ -367,7 +367,7 @@ with Device("other.db") as device:
     assert reports(analyst, service, drinks) == before + 2
 
 
-TEA = "s = sv.Survey.distribution(['tea', 'coffee', 'water'], epsilon=1.0)"
+TEA = "s = sv.Survey(sv.shares(['tea', 'coffee', 'water']), epsilon=1.0)"
 MORE = "which a device install leaves out: pip install sottovoce"
 
 
@@ -377,8 +377,8 @@ MORE = "which a device install leaves out: pip install sottovoce"
         "s.simulate(['tea'] * 100, seed=7)",
         "s.estimate([s.randomize('tea')] * 50)",
         "sv.audit(s)",
-        "sv.Survey.mean(dimension=20, radius=1.0, epsilon=1.0)",
-        "sv.Survey.number(low=0, high=600, epsilon=1.0)",
+        "sv.Survey(sv.vector(dimension=20, radius=1.0), epsilon=1.0)",
+        "sv.Survey(sv.number(0, 600), epsilon=1.0)",
     ],
 )
 def test_a_call_that_needs_more_says_what_to_install(call: str, device: Stranger) -> None:
@@ -393,8 +393,8 @@ def test_a_call_that_needs_more_says_what_to_install(call: str, device: Stranger
         ("mechanisms", MORE),
         ("strategies", MORE),
         ("audit hadamard", MORE),
-        ("plan vector --dimension 20 --epsilon 1 --users 1000", MORE),
-        ("simulate shares --values 8 --epsilon 1 --users 1000", MORE),
+        ("plan vector --dimension 20 --epsilon 1 --people 1000", MORE),
+        ("simulate shares --values 8 --epsilon 1 --people 1000", MORE),
         ("serve", "pip install 'sottovoce[collector]'"),
         ("relay --to https://stats.example.org", "pip install 'sottovoce[collector]'"),
         ("demo", "pip install 'sottovoce[collector]'"),

@@ -78,7 +78,7 @@ def change(text: str, diff: str) -> str:
 def follow(page: str, folder: Path) -> list[str]:
     """Write what the page shows; returns the commands that it says to run."""
     commands, written = [], set()
-    for mark, path, code in steps((ROOT / "docs" / page).read_text(encoding="utf-8")):
+    for mark, path, code in steps((ROOT / "docs" / "contributors" / page).read_text(encoding="utf-8")):
         file = folder / path
         if mark == "diff":
             file.write_text(change(file.read_text(encoding="utf-8"), code), encoding="utf-8")
@@ -132,7 +132,7 @@ def build_pages(command: str, folder: Path) -> None:
 READ_BACK = """
 import sottovoce as sv
 from sottovoce.workloads import Tails
-survey = sv.Survey.queries(Tails(6), 1.0, strategy="histogram")
+survey = sv.Survey(sv.queries(Tails(6)), epsilon=1.0, strategy="histogram")
 assert sv.Survey.from_json(survey.to_json()) == survey
 """
 

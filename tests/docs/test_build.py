@@ -106,7 +106,7 @@ def test_links_of_the_front_pages_lead_somewhere(name: str) -> None:
 
 
 def test_decisions_are_numbered_without_a_gap_and_listed() -> None:
-    folder = ROOT / "docs/decisions"
+    folder = ROOT / "docs/contributors/decisions"
     records = sorted(path for path in folder.glob("*.md") if path.name != "index.md")
     assert [path.name[:4] for path in records] == [f"{number:04}" for number in range(1, len(records) + 1)]
     for number, path in enumerate(records, 1):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from terminal import terminal
 
 PAGE = Path(__file__).parents[2] / "docs" / "collector.md"
@@ -17,6 +19,7 @@ def without_chance(text: str) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_the_page_says(tmp_path: Path) -> None:
     with terminal(tmp_path) as opened:
         asked = opened.follow(PAGE, "In a terminal", like=without_chance)

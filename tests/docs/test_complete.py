@@ -30,7 +30,7 @@ def read(page: str) -> str:
     return (DOCS / page).read_text(encoding="utf-8")
 
 
-THEORY = {page.name: page.read_text(encoding="utf-8") for page in (DOCS / "theory").glob("*.md")}
+THEORY = {page.name: page.read_text(encoding="utf-8") for page in (DOCS / "contributors" / "theory").glob("*.md")}
 
 
 def own_page(name: str) -> str:
@@ -104,7 +104,7 @@ def test_a_proof_of_something_else_is_none_of_privacy(part: str, proved: bool) -
 
 @pytest.mark.parametrize("name", DEPLOYED)
 def test_a_mechanism_can_be_written_anew_from_the_wire_format(name: str) -> None:
-    text, own = folder_text("wire_format"), sections(own_page(name)).get("On the wire")
+    text, own = folder_text("contributors/wire_format"), sections(own_page(name)).get("On the wire")
     parameters = re.search(rf"^\| `{name}` \|(.*)", text, re.MULTILINE)
     if own is not None:
         assert not parameters, "in one place only"
@@ -125,21 +125,21 @@ def test_lists_of_mechanisms_are_up_to_date() -> None:
 
 def test_a_baseline_is_not_on_the_wire() -> None:
     assert set(MECHANISMS) - set(DEPLOYED) == {"sphere"}
-    assert "sphere" not in re.sub(r"```.*?```", "", folder_text("wire_format"), flags=re.DOTALL)
+    assert "sphere" not in re.sub(r"```.*?```", "", folder_text("contributors/wire_format"), flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_a_workload_is_explained_and_on_the_wire(kind: str) -> None:
-    assert f"\n| `{kind.capitalize()}(" in read("workloads.md").split("## The families")[1]
-    assert f"\n| `{kind}` |" in read("wire_format/workloads.md")
+    assert f"\n| `{kind.capitalize()}(" in read("queries.md").split("## The families")[1]
+    assert f"\n| `{kind}` |" in read("contributors/wire_format/workloads.md")
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_strategy_is_explained(name: str) -> None:
-    page = read("strategies.md")
+    page = read("queries.md")
     assert re.search(rf"^{name} +{re.escape(STRATEGIES[name].summary)}$", page, re.MULTILINE), "what it does"
     assert re.search(rf"^\| `{name}` \|", page, re.MULTILINE), "what it costs, in a row of its own"
-    assert f"\n| `{name}` |" in read("wire_format/designs.md")
+    assert f"\n| `{name}` |" in read("contributors/wire_format/designs.md")
 
 
 @pytest.mark.parametrize("name", [*NAMED, *REAL])

@@ -140,7 +140,7 @@ def test_commands_in_consoles_parse(page: Path) -> None:
 
 
 def test_wire_format_is_the_one_in_force() -> None:
-    assert read("wire_format/index.md").startswith(f"# Wire format {FORMAT}\n")
+    assert read("contributors/wire_format/index.md").startswith(f"# Wire format {FORMAT}\n")
     assert f"**wire** Format {FORMAT}" in (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
 
 

@@ -22,11 +22,11 @@ PAGES = every_page()
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 STORIES = [f"docs/tutorials/{page.name}" for page in PAGES if page.parent.name == "tutorials" and page.stem != "index"]
-ADDING = ("docs/adding_a_mechanism.md", "docs/adding_a_workload.md")
+ADDING = ("docs/contributors/adding_a_mechanism.md", "docs/contributors/adding_a_workload.md")
 FOLLOWED = {
     "console": {
         "README.md": "docs/test_front_page.py",
-        "docs/adding_a_mechanism.md": "docs/test_adding.py",
+        "docs/contributors/adding_a_mechanism.md": "docs/test_adding.py",
         "docs/collector.md": "docs/test_collector_page.py",
         "docs/disclosure.md": "docs/test_disclosure_page.py",
         "docs/embedding.md": "browser/test_embedding.py",
@@ -37,18 +37,16 @@ FOLLOWED = {
         "docs/analyst.md": "analyst/test_page.py",
         "docs/disclosure.md": "docs/test_disclosure_page.py",
         "docs/pipelines.md": "docs/test_pipelines.py",
-        **dict.fromkeys(STORIES, "docs/test_tutorials.py"),
+        **dict.fromkeys((*STORIES, "docs/pages.md", "docs/relay.md"), "docs/test_tutorials.py"),
     },
     **{mark: dict.fromkeys(ADDING, "docs/test_adding.py") for mark in ("diff", "ts")},
     **{mark: {"docs/embedding.md": "browser/test_embedding.py"} for mark in ("css", "html")},
     "js": {
-        "docs/adding_a_mechanism.md": "js/test_brought_mechanism.py",
+        "docs/contributors/adding_a_mechanism.md": "js/test_brought_mechanism.py",
         "docs/embedding.md": "browser/test_embedding.py",
     },
-    "md": {"docs/adding_a_mechanism.md": "docs/test_adding.py"},
-    "{code-block} python": dict.fromkeys(
-        ("docs/spark.md", "docs/spark_starts.md", "docs/spark_streams.md"), "engines/test_spark_local.py"
-    ),
+    "md": {"docs/contributors/adding_a_mechanism.md": "docs/test_adding.py"},
+    "{code-block} python": {"docs/spark.md": "engines/test_spark_local.py"},
 }
 """Tests that type what a page shows, by the marks of its blocks."""
 
@@ -58,15 +56,15 @@ READ = {
     **dict.fromkeys(
         (
             "choosing",
-            "compared",
-            "coverage",
-            "evidence",
-            "findings",
-            "mutation",
-            "reproducing",
-            "scale",
+            "contributors/compared",
+            "contributors/coverage",
+            "contributors/evidence",
+            "contributors/findings",
+            "contributors/mutation",
+            "paper",
+            "contributors/reproducing",
             "start",
-            "strategies",
+            "queries",
             "tracking",
         ),
         LONG,

@@ -1,4 +1,4 @@
-"""The page of projections is what its script makes of the rates beside it."""
+"""The projections on the page of engines are what their script makes of the rates beside it."""
 
 from __future__ import annotations
 

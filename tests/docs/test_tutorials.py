@@ -13,12 +13,20 @@ pytestmark = pytest.mark.slow
 
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
 STORIES = sorted(page for page in TUTORIALS.glob("*.md") if page.stem != "index")
+TRIED = {"pages.md": "Try it", "relay.md": "Try it on one machine"}
+"""Pages that begin with a tutorial, and its heading."""
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: page.stem)
 def test_what_is_typed_does_what_the_page_says(page: Path, tmp_path: Path) -> None:
     with terminal(tmp_path) as opened:
         opened.follow(page)
+
+
+@pytest.mark.parametrize("page", TRIED)
+def test_what_a_page_says_to_try_does_what_it_says(page: str, tmp_path: Path) -> None:
+    with terminal(tmp_path) as opened:
+        opened.follow(TUTORIALS.parent / page, TRIED[page])
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: page.stem)

@@ -18,8 +18,8 @@ from sottovoce.core.errors import LedgerError
 from sottovoce.core.files import leftover_parts
 from sottovoce.edge import EdgeReport, InputRow, PersonLedger, Randomizer, RowFault
 
-SURVEY = sv.Survey.distribution(1000, epsilon=1.0)
-OTHER = sv.Survey.distribution(1000, epsilon=1.0, title="another")
+SURVEY = sv.Survey(sv.shares(1000), epsilon=1.0)
+OTHER = sv.Survey(sv.shares(1000), epsilon=1.0, title="another")
 
 
 def people(*names: str | int, value: object = 1) -> list[InputRow]:
@@ -87,7 +87,7 @@ def test_a_lost_half_is_an_error_and_not_a_new_beginning(tmp_path: Path) -> None
     with pytest.raises(LedgerError, match=r"people\.db is missing"):
         PersonLedger(place)
     place.write_bytes(b"")
-    with pytest.raises(LedgerError, match="no ledger of people"):
+    with pytest.raises(LedgerError, match="not a ledger of people"):
         PersonLedger(place)
     place.write_bytes(b"something else that is no database" * 100)
     with pytest.raises(LedgerError, match="cannot be used"):

@@ -24,20 +24,20 @@ from sottovoce.core.signing import from_base64url
 from sottovoce.edge.rows import LONGEST_LINE, ColumnChoice, InputRow, read_json_lines
 from sottovoce.randomness import tape_source
 
-DRINKS = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=4.0, title="Drinks")
+DRINKS = sv.Survey(sv.shares(["tea", "coffee", "water"]), epsilon=4.0, title="Drinks")
 SECRET = "gazpacho-7731"
 
 KINDS: dict[str, tuple[sv.Survey, Any]] = {
     "shares": (DRINKS, "tea"),
-    "integers": (sv.Survey.distribution(range(10, 20), epsilon=1.0), 12),
-    "number": (sv.Survey.number(0, 600, epsilon=1.0, unit="minutes"), 90.5),
-    "choices": (sv.Survey.choices(["tea", "coffee", "water"], most=2, epsilon=1.0), ["tea", "water"]),
+    "integers": (sv.Survey(sv.shares(range(10, 20)), epsilon=1.0), 12),
+    "number": (sv.Survey(sv.number(0, 600, "minutes"), epsilon=1.0), 90.5),
+    "choices": (sv.Survey(sv.choices(["tea", "coffee", "water"], most=2), epsilon=1.0), ["tea", "water"]),
     "records": (
-        sv.Survey.records({"age": range(9), "city": ["Bern", "Rome"]}, epsilon=1.0),
+        sv.Survey(sv.records({"age": range(9), "city": ["Bern", "Rome"]}), epsilon=1.0),
         {"age": 3, "city": "Rome"},
     ),
-    "words": (sv.Survey.words(8, "latin", epsilon=1.0), "tea"),
-    "vector": (sv.Survey.mean(3, 1.0, epsilon=1.0), [0.5, -0.5, 0]),
+    "words": (sv.Survey(sv.words(8, "latin"), epsilon=1.0), "tea"),
+    "vector": (sv.Survey(sv.vector(3, 1.0), epsilon=1.0), [0.5, -0.5, 0]),
 }
 
 
@@ -157,7 +157,7 @@ def test_a_line_comes_out_before_the_next_goes_in(tmp_path: Path) -> None:
         (json.dumps({"drink": None, "name": SECRET}), "column 'drink' is empty"),
         (json.dumps({"name": SECRET}), "column 'drink' is missing"),
         (f'{{"drink": {SECRET}', "not JSON"),
-        (json.dumps([SECRET]), "no JSON object"),
+        (json.dumps([SECRET]), "not a JSON object"),
         ("[" * 100_000, "not JSON"),
     ],
 )
@@ -182,6 +182,31 @@ def test_missing_and_foreign_values_can_be_replaced(run: Run) -> None:
     assert run(*words, "--otherwise", "beer").status == 2
     done = run(*words, "--otherwise", "water", "--json")
     assert (done.json["reports"], done.json["skipped"]) == (4, 0)
+
+
+def test_missing_values_count_as_the_survey_says(run: Run) -> None:
+    drinks = sv.Survey(sv.shares(["tea", "coffee"], missing="as no answer"), epsilon=4.0)
+    write("in.jsonl", [{"drink": None}, {}, {"drink": "tea"}])
+    done = run(
+        "randomize", state(drinks), "--column", "drink", "--input", "in.jsonl", "--output", "out.jsonl", "--json"
+    )
+    assert (done.json["reports"], done.json["skipped"]) == (3, 0)
+    form = sv.Survey(
+        sv.records({"age": sv.shares(range(9), missing="as 0"), "hours": sv.number(0, 9, missing="as 1"), "x": 2}),
+        epsilon=1.0,
+    )
+    pq.write_table(pa.table({"age": [3.0, None], "hours": [None, 2.5], "x": [0, 1]}), "in.parquet")
+    words = ("randomize", state(form), "--columns", "age,hours,x", "--input", "in.parquet", "--output", "out.parquet")
+    assert run(*words).status == 0
+    pq.write_table(pa.table({"age": [3.0], "hours": [2.0], "x": pa.array([None], pa.int64())}), "in.parquet")
+    assert "column 'x' is empty" in run(*words[:-1], "other.parquet").err
+    chosen = ColumnChoice.of(form, columns=["age", "hours", "x"])
+    assert chosen.missing == {"age", "hours"}
+    assert chosen.row(1, {"x": 1}).value == {"age": None, "hours": None, "x": 1}
+    for kind, (survey, _) in KINDS.items():
+        columns = ["age", "city"] if kind == "records" else ["x", "y", "z"] if kind == "vector" else []
+        given = ColumnChoice.of(survey, columns=columns) if columns else ColumnChoice.of(survey, "answer")
+        assert not given.missing, kind
 
 
 def test_standard_output_says_what_went_out_before_a_bad_row(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,16 +253,16 @@ def test_a_file_of_reports_is_never_replaced(run: Run) -> None:
     assert Path("out.jsonl").read_text(encoding="utf-8") == "earlier"
 
 
-TRACKING = sv.Survey.tracking(sv.questions.Shares(["a", "b"]), 1.0, every="week", starts="2027-01-04", periods=4)
-PANEL = sv.Survey.adaptive({"age": range(9)}, rounds=2, epsilon=1.0)
-RELAYED = sv.Survey.distribution(["a", "b"], 1.0, relay=sv.Relay("https://relay.example.org", 1000, 1e-6))
+TRACKING = sv.Tracking(sv.questions.Shares(["a", "b"]), epsilon=1.0, every="week", starts="2027-01-04", periods=4)
+PANEL = sv.Panel({"age": range(9)}, rounds=2, epsilon=1.0)
+RELAYED = sv.Survey(sv.shares(["a", "b"]), epsilon=1.0, relay=sv.Relay("https://relay.example.org", 1000, 1e-6))
 
 
 @pytest.mark.parametrize(
     ("survey", "reason"),
     [
         (PANEL, "panel"),
-        (sv.Survey.round(PANEL, 1, "age < 3"), "panel"),
+        (sv.adaptive.round_of(PANEL, 1, "age < 3"), "panel"),
         (TRACKING, "tracking survey"),
         (TRACKING.period(2), "tracking survey"),
         (RELAYED, "relay"),

@@ -18,6 +18,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import ReportError
+from sottovoce.domain import ValueNumbers
 from sottovoce.engines import Engine, Tally
 from sottovoce.formats.aggregate_file import write_aggregate
 from sottovoce.formats.sharded import in_shards
@@ -34,23 +35,23 @@ Rows = list[Row]
 Check = Callable[[Engine, Path], None]
 
 SURVEYS: Final[dict[str, Callable[[], Any]]] = {
-    **{name: partial(sv.Survey.distribution, 20, 1.0, name) for name in serving(FiniteMechanism)},
-    "codebook": partial(sv.Survey.mean, 5, 2.0, 1.0, mechanism="codebook", users=1000),
-    "gaussian": partial(sv.Survey.mean, 5, 2.0, 1.0, 1e-6, mechanism="gaussian", users=1000),
-    "rejection": partial(sv.Survey.mean, 5, 2.0, 1.0, mechanism="rejection", users=1000),
-    "binary": partial(sv.Survey.mean, 1, 2.0, 1.0, mechanism="binary"),
-    "hierarchical": lambda: sv.Survey.queries(Prefix(16), 1.0, strategy="hierarchical"),
-    "haar": lambda: sv.Survey.queries(Prefix(16), 1.0, strategy="haar"),
-    "fourier": lambda: sv.Survey.queries(Marginals({"a": 3, "b": 4, "c": 2}, k=2), 1.0, strategy="fourier"),
-    "matrix_channel": lambda: sv.Survey.queries(Prefix(6), 1.0, strategy="optimized"),
-    "rounded_channel": lambda: sv.Survey.number(0, 600, 1.0),
+    **{name: partial(sv.Survey, sv.shares(20), epsilon=1.0, mechanism=name) for name in serving(FiniteMechanism)},
+    "codebook": partial(sv.Survey, sv.vector(5, 2.0), epsilon=1.0, mechanism="codebook", people=1000),
+    "gaussian": partial(sv.Survey, sv.vector(5, 2.0), epsilon=1.0, delta=1e-6, mechanism="gaussian", people=1000),
+    "rejection": partial(sv.Survey, sv.vector(5, 2.0), epsilon=1.0, mechanism="rejection", people=1000),
+    "binary": partial(sv.Survey, sv.vector(1, 2.0), epsilon=1.0, mechanism="binary"),
+    "hierarchical": lambda: sv.Survey(sv.queries(Prefix(16)), epsilon=1.0, strategy="hierarchical"),
+    "haar": lambda: sv.Survey(sv.queries(Prefix(16)), epsilon=1.0, strategy="haar"),
+    "fourier": lambda: sv.Survey(sv.queries(Marginals({"a": 3, "b": 4, "c": 2}, k=2)), epsilon=1.0, strategy="fourier"),
+    "matrix_channel": lambda: sv.Survey(sv.queries(Prefix(6)), epsilon=1.0, strategy="optimized"),
+    "rounded_channel": lambda: sv.Survey(sv.number(0, 600), epsilon=1.0),
     **{
-        name: partial(sv.Survey.choices, list("abcdefgh"), 1.0, 3, mechanism=name)
+        name: partial(sv.Survey, sv.choices(list("abcdefgh"), 3), epsilon=1.0, mechanism=name)
         for name in ("set_selection", "wheel", "one_option")
     },
-    "hashed_prefixes": partial(sv.Survey.words, 4, "abcd", epsilon=1.0, users=1000),
-    "tables": lambda: sv.Survey.records(
-        {"city": list("abcde"), "age": range(12), "hours": sv.number(0, 9)}, epsilon=1.0
+    "hashed_prefixes": partial(sv.Survey, sv.words(4, "abcd"), epsilon=1.0, people=1000),
+    "tables": lambda: sv.Survey(
+        sv.records({"city": list("abcde"), "age": range(12), "hours": sv.number(0, 9)}), epsilon=1.0
     ),
 }
 """A survey for every mechanism that one may name."""
@@ -72,7 +73,7 @@ def reports_of(name: str, n: int) -> tuple[bytes, ...]:
     elif survey.domain is None:
         people = rng.uniform(-0.8, 0.8, (n, survey.n_answers))
     else:
-        people = rng.integers(0, survey.domain.size, n)
+        people = ValueNumbers(rng.integers(0, survey.domain.size, n))
     return tuple(survey.simulate(people, seed=n))
 
 
@@ -235,7 +236,7 @@ def check_one_id(engine: Engine, folder: Path) -> None:
 
 def check_skewed_rotations(engine: Engine, folder: Path) -> None:
     """All reports in one rotation of a survey with many: counts that are zero nearly everywhere."""
-    survey = sv.Survey.mean(100, 2.0, 1.0, mechanism="codebook", users=10_000_000)
+    survey = sv.Survey(sv.vector(100, 2.0), epsilon=1.0, mechanism="codebook", people=10_000_000)
     cells, size, rng = survey.mechanism.cells, survey.mechanism.parameters()["size"], np.random.default_rng(5)
     assert cells > 2**22
     batch = 2 * (cells - 1 - rng.integers(0, size, 3000)) + rng.integers(0, 2, 3000)

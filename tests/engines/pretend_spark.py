@@ -84,21 +84,21 @@ class PretendTable:
 
     def _rows(self) -> list[tuple[int, bytes]]:
         batches = [one for part in self._partitions for one in part]
-        return [(row["place"], row["data"]) for one in batches for row in one.to_pylist()]
+        return [(row["key"], row["data"]) for one in batches for row in one.to_pylist()]
 
     def repartition(self, *how: Any) -> PretendTable:
         """All rows of a place in one partition, rows in any order."""
         rows = self._rows()
         rows = [rows[i] for i in self._session.rng.permutation(len(rows))]
         n = how[0] if len(how) == 2 else int(self._session.conf["spark.sql.shuffle.partitions"])
-        assert how[-1] == "place"
+        assert how[-1] == "key"
         home = {place: int(self._session.rng.integers(n)) for place, _ in rows}
         moved = [_batches([row for row in rows if home[row[0]] == i]) for i in range(n)]
         return PretendTable(self._session, moved, self._shuffles + 1)
 
     def sortWithinPartitions(self, by: str) -> PretendTable:  # noqa: N802
         """By place; rows of one place stay in whatever order they have."""
-        assert by == "place"
+        assert by == "key"
         parts = [PretendTable(self._session, [part])._rows() for part in self._partitions]
         ordered = [_batches(sorted(rows, key=lambda row: row[0])) for rows in parts]
         return PretendTable(self._session, ordered, self._shuffles)
@@ -119,7 +119,7 @@ class PretendTable:
 
     def filter(self, condition: str) -> PretendTable:
         """Counts, or all but them."""
-        keep = {"place < 0": lambda place: place < 0, "place >= 0": lambda place: place >= 0}[condition]
+        keep = {"key < 0": lambda key: key < 0, "key >= 0": lambda key: key >= 0}[condition]
         return PretendTable(self._session, [_batches([row for row in self._rows() if keep(row[0])])])
 
     def unionByName(self, other: PretendTable) -> PretendTable:  # noqa: N802
@@ -128,7 +128,7 @@ class PretendTable:
 
     def orderBy(self, by: str) -> PretendTable:  # noqa: N802
         """By place."""
-        assert by == "place"
+        assert by == "key"
         return PretendTable(self._session, [_batches(sorted(self._rows(), key=lambda row: row[0]))])
 
     def toLocalIterator(self, prefetchPartitions: bool) -> Iterator[tuple[int, bytes]]:  # noqa: N802
@@ -144,7 +144,7 @@ def _batches(rows: list[tuple[int, bytes]], most: int = 7) -> list[Any]:
                 pa.array([place for place, _ in rows[i : i + most]], type=pa.int64()),
                 pa.array([bytes(data) for _, data in rows[i : i + most]], type=pa.binary()),
             ],
-            names=["place", "data"],
+            names=["key", "data"],
         )
         for i in range(0, len(rows), most)
     ]

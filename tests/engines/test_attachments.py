@@ -8,6 +8,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
+import sottovoce as sv
 from commands import Run, run_here
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet
 from sottovoce.analyst.parquet import Folder
@@ -55,11 +56,11 @@ def test_beside_the_survey_or_among_the_reports(run: Run) -> None:
     assert run("aggregate", "stated/survey.json", "--reports", "lake").status == 0
     done = run("aggregate", "--reports", "lake")
     assert done.status == 2
-    assert f"attachment {DIGEST} is missing: there is no file of that name in 'lake'" in done.err
+    assert f"attachment {DIGEST} is missing: no file has that name in 'lake'" in done.err
     Path("stated", DIGEST).unlink()
     done = run("aggregate", "stated/survey.json", "--reports", "lake")
     assert done.status == 2
-    assert f"{DIGEST} is missing: there is no file of that name in 'stated', 'lake'" in done.err
+    assert f"{DIGEST} is missing: no file has that name in 'stated', 'lake'" in done.err
 
 
 @pytest.mark.parametrize("place", [0, 9, len(CONTENT) // 2, len(CONTENT) - 1])
@@ -77,7 +78,7 @@ def test_the_attachment_of_another_survey_is_refused(run: Run) -> None:
     from sottovoce import Survey
     from sottovoce.workloads import Prefix
 
-    (other,) = Survey.queries(Prefix(6), 2.0, strategy="optimized").attachments.values()
+    (other,) = Survey(sv.queries(Prefix(6)), epsilon=2.0, strategy="optimized").attachments.values()
     Path("lake", DIGEST).write_bytes(other)
     with pytest.raises(SottovoceError):
         stated_survey(find_files("lake"))

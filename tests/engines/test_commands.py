@@ -84,7 +84,7 @@ def test_files_are_estimated_from_together(run: Run) -> None:
     assert found["n_reports"] == 500
     assert "waiting" not in found
     assert [one["raw"] for one in found["answers"]] == [answer.raw for answer in estimate.top(20)]
-    table = run("estimate", survey.id[:6], "--aggregate", "monday.bin", "tuesday.bin", "--top", "3").out
+    table = run("estimate", survey.id[:8], "--aggregate", "monday.bin", "tuesday.bin", "--top", "3").out
     assert "500 reports; epsilon 1, hadamard" in table
 
 
@@ -104,7 +104,7 @@ def test_the_likeliest_distribution_beside_the_estimate(run: Run) -> None:
 
 
 def test_no_likeliest_distribution_from_supports(run: Run) -> None:
-    survey = sv.Survey.distribution(6, 1.0, "subset_selection")
+    survey = sv.Survey(sv.shares(6), epsilon=1.0, mechanism="subset_selection")
     Path("supports.json").write_text(survey.to_json())
     reports = survey.simulate([1, 2, 3] * 20, seed=1)
     write_segment(Path("supports.svr"), survey, [(bytes([i] * 16), one) for i, one in enumerate(reports)])
@@ -124,7 +124,7 @@ def test_no_likeliest_distribution_from_supports(run: Run) -> None:
         (("aggregate", "--reports", "lake", "--memory", "much"), "'much' is not an amount of memory"),
         (("aggregate", "--reports", "lake", "--memory", "1KiB"), "memory_bytes is 1024"),
         (("aggregate", "--reports", "lake", "--master", "spark://x"), "add --engine spark"),
-        (("aggregate", "--reports", "lake", "--engine", "spark", "--restart"), "are for --engine local"),
+        (("aggregate", "--reports", "lake", "--engine", "spark", "--restart"), "is for --engine local"),
         (("estimate",), "no survey is given"),
         (("estimate", "--aggregate", "survey.json"), "survey.json is not an aggregate file"),
         (("estimate", "--aggregate", "missing.bin"), "missing.bin cannot be read"),

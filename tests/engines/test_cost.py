@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import sottovoce as sv
+from refusing import refuses
 from sottovoce.cli import main
 from sottovoce.core.errors import PlanError, SottovoceError
 from sottovoce.engines.calibrate import calibrate
@@ -70,7 +72,7 @@ def test_far_counters_cost_more_and_more_workers_less() -> None:
 
 def test_counters_beyond_memory_are_held_in_shards() -> None:
     usual = Codebook.best(1000, 1.0, 1.0, 0.0, 10**10)
-    many = usual.for_users(10**10, 2**34)
+    many = usual.for_people(10**10, 2**34)
     assert many.cells > 2**33
     assert cost_here(many, 10**9, RATES).memory_bytes < cost_here(usual, 10**9, RATES).memory_bytes
     spark = cost_on_spark(many, 10**9, RATES, workers=4, cores=4)
@@ -79,10 +81,10 @@ def test_counters_beyond_memory_are_held_in_shards() -> None:
 
 
 @pytest.mark.parametrize(
-    ("workers", "cores", "name"), [(0, 1, "workers"), (1, 0, "worker_cores"), (10**6, 1, "workers")]
+    ("workers", "cores", "field"), [(0, 1, "workers"), (1, 0, "worker_cores"), (10**6, 1, "workers")]
 )
-def test_machines_out_of_range_are_refused(workers: int, cores: int, name: str) -> None:
-    with pytest.raises(SottovoceError, match=name):
+def test_machines_out_of_range_are_refused(workers: int, cores: int, field: str) -> None:
+    with refuses(SottovoceError, field):
         cost_on_spark(create("hadamard", 7, 1.0), 10, RATES, workers, cores)
 
 
@@ -94,7 +96,7 @@ def test_spark_that_was_not_measured_is_not_guessed() -> None:
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf"), "fast", None, True])
 def test_rates_are_numbers(rate: object) -> None:
-    with pytest.raises(PlanError, match="near_rows"):
+    with refuses(PlanError, "near_rows"):
         replace(RATES, near_rows=rate)
 
 
@@ -107,14 +109,14 @@ def test_files_that_hold_no_rates_are_refused(tmp_path: Path, content: str) -> N
 
 
 def test_too_few_reports_measure_nothing() -> None:
-    with pytest.raises(SottovoceError, match="reports"):
+    with refuses(SottovoceError, "reports"):
         calibrate(9_999)
 
 
 def test_a_plan_tells_the_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "rates.json"
     RATES.save(place)
-    words = ["plan", "shares", "--values", "1000", "--epsilon", "1", "--users", "1e9"]
+    words = ["plan", "shares", "--values", "1000", "--epsilon", "1", "--people", "1e9"]
     assert main([*words, "--cost", "--rates", str(place), "--workers", "10", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["cost"]
     assert [cost["where"] for cost in told] == ["this machine, 2 cores", "10 Spark workers of 4"]
@@ -128,13 +130,13 @@ def test_a_plan_tells_the_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def _chosen(told: list[dict[str, float]]) -> str:
     from sottovoce import plan
 
-    return plan(1000, epsilon=1.0, users=10**9).best.mechanism
+    return plan(sv.shares(1000), epsilon=1.0, people=10**9).best.mechanism
 
 
 def test_the_cost_of_queries_is_that_of_the_best_strategy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "rates.json"
     replace(RATES, spark_rows=None, spark_seconds=None).save(place)
-    words = ["plan", "queries", "--workload", "prefix:16", "--epsilon", "1", "--users", "1e6"]
+    words = ["plan", "queries", "--workload", "prefix:16", "--epsilon", "1", "--people", "1e6"]
     assert main([*words, "--cost", "--rates", str(place)]) == 0
     assert "calibrate --spark" in capsys.readouterr().out
 
@@ -143,7 +145,7 @@ def test_without_rates_the_remedy_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    words = ["plan", "vector", "--dimension", "10", "--epsilon", "1", "--users", "1e6", "--cost"]
+    words = ["plan", "vector", "--dimension", "10", "--epsilon", "1", "--people", "1e6", "--cost"]
     assert main(words) != 0
     assert "run 'sottovoce calibrate' first" in capsys.readouterr().err
 

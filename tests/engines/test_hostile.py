@@ -19,6 +19,7 @@ import pytest
 
 from commands import run_here
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet, write_segment
+from refusing import refuses
 from sottovoce import engines
 from sottovoce.core.errors import ReportError, SottovoceError
 from sottovoce.engines.machine.counts import InMemory
@@ -96,7 +97,7 @@ def test_a_file_found_damaged_is_known_under_its_other_name(tmp_path: Path, monk
 @pytest.mark.parametrize("choice", ["Skip", "ignore", "", None, True])
 def test_a_misspelt_choice_skips_nothing(tmp_path: Path, choice: Any) -> None:
     write_parquet(tmp_path / "a.parquet", [(b"\1" * 16, b"nothing")])
-    with pytest.raises(ReportError, match="faults must be 'refuse' or 'skip'"):
+    with refuses(ReportError, "faults"):
         engines.local().count(survey_of("hadamard"), tmp_path, faults=choice)
 
 

@@ -24,6 +24,7 @@ from engines.battery import (
     write_parquet,
     write_segment,
 )
+from refusing import refuses
 from sottovoce import engines
 from sottovoce.core.errors import CapacityError, ReportError, SurveyError
 from sottovoce.kernels.repeats import repeated_words
@@ -102,7 +103,7 @@ def test_more_rows_and_repeats_than_memory_holds(each: int, tmp_path: Path) -> N
 
 def test_more_cells_than_any_process_holds(tmp_path: Path) -> None:
     """2^33 of them: some reports anywhere, many in one shard, some sent twice."""
-    survey = sv.Survey.mean(1000, 1.0, 1.0, mechanism="codebook", users=10**10, max_counters=2**33)
+    survey = sv.Survey(sv.vector(1000, 1.0), epsilon=1.0, mechanism="codebook", people=10**10, max_counters=2**33)
     cells, rng = survey.mechanism.cells, np.random.default_rng(3)
     assert cells == 2**33
     numbers = np.concatenate([rng.integers(0, 2 * cells, 12), 2 * 5 * 2**20 + rng.integers(0, 2**21, 9000)])
@@ -124,16 +125,16 @@ def test_more_cells_than_any_process_holds(tmp_path: Path) -> None:
 
 
 def test_counters_that_do_not_fit_and_cannot_be_cut_are_refused(tmp_path: Path) -> None:
-    survey = sv.Survey.distribution(20_000, 1.0, "unary_optimized", max_report_bytes=2**20)
+    survey = sv.Survey(sv.shares(20_000), epsilon=1.0, mechanism="unary_optimized", max_report_bytes=2**20)
     write_parquet(tmp_path / "a.parquet", [])
     with pytest.raises(CapacityError, match=r"20,000 counters, 1 MiB.*--memory 1MiB"):
         engines.local(memory_bytes=LITTLE).count(survey, tmp_path)
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(SurveyError, match="memory_bytes is 1:"):
+    with refuses(SurveyError, "memory_bytes"):
         engines.local(memory_bytes=1)
-    with pytest.raises(SurveyError, match="cores is 0:"):
+    with refuses(SurveyError, "cores"):
         engines.local(cores=0)
 
 

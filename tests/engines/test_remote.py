@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import MissingExtraError, ReportError
 from sottovoce.engines.reports import remote
 from sottovoce.engines.reports.files import find_files, stated_survey
 from sottovoce.formats.report_files import write_reports
 from sottovoce.formats.wire import encode_batch
 
-SURVEY = sv.Survey.distribution(["red", "green", "blue"], epsilon=1.0)
+SURVEY = sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=1.0)
 REPORTS = list(SURVEY.simulate(["red"] * 60 + ["green"] * 40, seed=7))
 IDS = [number.to_bytes(16, "little") for number in range(100)]
 ALL = SURVEY.aggregate().add(REPORTS)
@@ -71,11 +72,11 @@ def test_a_run_by_address_is_resumed_from_any_folder(
 
 
 def test_what_is_not_there_or_fails_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ReportError, match=r"nothing is at 'file://.*/no\.parquet'; give a file"):
+    with refuses(ReportError, "reports"):
         find_files(f"file://{folder}/no.parquet")
-    with pytest.raises(ReportError, match="nothing is at"):
+    with refuses(ReportError, "reports"):
         find_files(f"file://{folder}/deeper")
-    with pytest.raises(ReportError, match="reports is no address that fsspec understands"):
+    with refuses(ReportError, "reports"):
         find_files("nonsense://x")
     (folder / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(ReportError, match=re.escape("a.parquet (truncated, damaged or not a Parquet file)")):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import ServiceError
 from sottovoce.core.progress import StepLines
 from sottovoce.engines.cluster.masters import check_master, kind_of, remember, usually
@@ -159,7 +160,7 @@ def test_a_run_that_is_over_at_once_says_nothing(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("master", ["", "http://127.0.0.1", "spark://", "localhost", "yarn-client", "sc://"])
 def test_masters_that_are_none_are_refused(master: str) -> None:
-    with pytest.raises(ServiceError, match=r"it must be local, local\[N\].*sc://host:port") as told:
+    with refuses(ServiceError, "master") as told:
         kind_of(master)
     assert told.value.code == "bad_master"
 
@@ -168,7 +169,7 @@ def test_yarn_needs_its_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.delenv("YARN_CONF_DIR", raising=False)
     for folder in ("", str(tmp_path)):
         monkeypatch.setenv("HADOOP_CONF_DIR", folder)
-        with pytest.raises(ServiceError, match=r"let HADOOP_CONF_DIR name the folder that holds its yarn-site\.xml"):
+        with refuses(ServiceError, "master"):
             check_master("yarn")
     (tmp_path / "yarn-site.xml").write_text("<configuration/>")
     check_master("yarn")

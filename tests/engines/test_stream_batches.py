@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from engines.battery import Row, Rows, bad_rows, expected, new_ids, reports_of, survey_of, write_parquet, write_segment
 from engines.pretend_spark import PretendSession
+from refusing import refuses
 from sottovoce import engines
 from sottovoce.core import files
 from sottovoce.core.errors import CapacityError, MismatchError, ReportError
@@ -349,34 +350,34 @@ def follow(path: Path, **given: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "words"),
+    ("given", "error", "field"),
     [
-        ({"survey": survey_of("wheel")}, MismatchError, "is the state of a stream of survey"),
-        ({"reports": "."}, MismatchError, "is the state of a stream that follows .*incoming, not "),
-        ({"horizon": "99 seconds"}, MismatchError, "horizon of 100 seconds: it may be lengthened"),
-        ({"horizon": "100 batches"}, MismatchError, "horizon of 100 seconds: it may be lengthened"),
-        ({"buckets": 8}, MismatchError, "has 4 buckets, which cannot be changed"),
-        ({"buckets": 3}, ReportError, "a power of two from 1 to 4,096"),
-        ({"horizon": "soon"}, ReportError, "horizon is 'soon': give a whole number of seconds, minutes"),
-        ({"horizon": "0 days"}, ReportError, "that is positive"),
-        ({"reports": "s3://bucket/incoming"}, ReportError, "is no folder that Python can read: follow the table"),
-        ({"reports": "missing"}, ReportError, "'missing' is no folder: make it"),
-        ({"reports": 7}, ReportError, "must be a folder or a streaming table, not int"),
-        ({"faults": "ignore"}, ReportError, "faults must be"),
-        ({"files_per_batch": 0}, ReportError, "files_per_batch is 0: give a whole number of at least 1"),
-        ({"session": SimpleNamespace()}, ReportError, "not one over Spark Connect"),
+        ({"survey": survey_of("wheel")}, MismatchError, "survey"),
+        ({"reports": "."}, MismatchError, "reports"),
+        ({"horizon": "99 seconds"}, MismatchError, "horizon"),
+        ({"horizon": "100 batches"}, MismatchError, "horizon"),
+        ({"buckets": 8}, MismatchError, "buckets"),
+        ({"buckets": 3}, ReportError, "buckets"),
+        ({"horizon": "soon"}, ReportError, "horizon"),
+        ({"horizon": "0 days"}, ReportError, "horizon"),
+        ({"reports": "s3://bucket/incoming"}, ReportError, "reports"),
+        ({"reports": "missing"}, ReportError, "reports"),
+        ({"reports": 7}, ReportError, "reports"),
+        ({"faults": "ignore"}, ReportError, "faults"),
+        ({"files_per_batch": 0}, ReportError, "files_per_batch"),
+        ({"session": SimpleNamespace()}, ReportError, "session"),
     ],
 )
-def test_what_a_stream_refuses(tmp_path: Path, given: dict[str, Any], error: type[Exception], words: str) -> None:
+def test_what_a_stream_refuses(tmp_path: Path, given: dict[str, Any], error: type[Exception], field: str) -> None:
     Stream(tmp_path)
     follow(tmp_path)
-    with pytest.raises(error, match=words):
+    with refuses(error, field):
         follow(tmp_path, **given)
 
 
 def test_folders_that_are_no_state(tmp_path: Path) -> None:
     stream = Stream(tmp_path)
-    with pytest.raises(ReportError, match="state2 is new: say for how long ids are remembered"):
+    with refuses(ReportError, "horizon"):
         follow(tmp_path, state=tmp_path / "state2", horizon=None)
     stream.put([])
     with pytest.raises(ReportError, match=r"incoming has no stream\.json and is not empty"):

@@ -31,7 +31,7 @@ def test_a_part_of_the_table_is_told_and_written(run, tmp_path):
     assert done.status == 0
     for words in ("Table 1, measured (seed 2)", "expectations and results", "reproduction.html"):
         assert words in done.out
-    assert (tmp_path / "distribution-users.svg").exists()
+    assert (tmp_path / "distribution-people.svg").exists()
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_a_strategy_that_cannot_serve_is_a_row(monkeypatch):
     def refuse(*given, **settings):
         raise records_module.SottovoceError("too many records")
 
-    monkeypatch.setattr(records_module.Survey, "queries", refuse)
+    monkeypatch.setattr(records_module.sv, "queries", refuse)
     found = {one.name: one for one in compare_records(RECORDS, [1.0], repeats=2) if "one-way" in one.section}
     assert (found["direct"].note, found["direct"].measured) == ("too many records", None)
 

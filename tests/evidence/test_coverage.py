@@ -40,15 +40,15 @@ def normal(observed: Observed, level: float, together: int = 1) -> Interval:
     return Interval(observed.raw - half, observed.raw + half, "normal")
 
 
-def measured(design: CoverageDesign, users: int, epsilon: float = 5.0, repeats: int = 100) -> Coverage:
-    survey = design.survey(epsilon, users)
-    return measure_coverage(survey, shares_of("zipf", design.values), users, repeats, seed=users)
+def measured(design: CoverageDesign, people: int, epsilon: float = 5.0, repeats: int = 100) -> Coverage:
+    survey = design.survey(epsilon, people)
+    return measure_coverage(survey, shares_of("zipf", design.values), people, repeats, seed=people)
 
 
-@pytest.mark.parametrize("users", [1, 20, 50])
+@pytest.mark.parametrize("people", [1, 20, 50])
 @pytest.mark.parametrize("design", RARE, ids=lambda design: design.mechanism)
-def test_a_thousand_values_of_few_people(design: CoverageDesign, users: int) -> None:
-    found = measured(design, users, repeats=40 if design.mechanism == "hadamard_blocks" else 100)
+def test_a_thousand_values_of_few_people(design: CoverageDesign, people: int) -> None:
+    found = measured(design, people, repeats=40 if design.mechanism == "hadamard_blocks" else 100)
     assert found.evidence < MOST
     assert min(found.simultaneous, found.simultaneous_people) >= LEVEL - 4 * found.simultaneous_error
     assert min(found.single, found.single_people) >= LEVEL
@@ -56,7 +56,7 @@ def test_a_thousand_values_of_few_people(design: CoverageDesign, users: int) -> 
 
 @pytest.mark.parametrize("cell", cells_of(quick=True)[1::2], ids=lambda cell: cell.design.name)
 def test_every_mechanism_and_strategy(cell: CoverageCell) -> None:
-    row = measure_cell(replace(cell, users=300), seed=1)
+    row = measure_cell(replace(cell, people=300), seed=1)
     assert row.found is not None
     assert row.found.evidence < MOST
 
@@ -93,7 +93,11 @@ def test_the_intervals_measured_are_those_of_an_estimate() -> None:
 
 def test_counts_of_independent_bits_have_the_law_of_reports() -> None:
     """Means and variances of 3,000 aggregates, at z = 6: of each count's mean, and of the sum of all variances."""
-    survey, people, runs = sv.Survey.distribution(5, 1.0, "unary_optimized"), np.array([40, 0, 7, 3, 0]), 3000
+    survey, people, runs = (
+        sv.Survey(sv.shares(5), epsilon=1.0, mechanism="unary_optimized"),
+        np.array([40, 0, 7, 3, 0]),
+        3000,
+    )
     mine = np.array([experiment._counts(survey, people, seed) for seed in range(runs)])
     theirs = np.array([survey.simulate_aggregate(histogram=people, seed=seed).counts for seed in range(runs)])
     error = np.sqrt((mine.var(axis=0) + theirs.var(axis=0)) / runs)

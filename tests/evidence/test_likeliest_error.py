@@ -1,4 +1,4 @@
-"""The experiment behind docs/likeliest.md, at a small size, and its table on the page."""
+"""The experiment behind docs/combining.md, at a small size, and its table on the page."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def test_populations_are_real_shares(population: str) -> None:
 
 
 def test_the_page_has_the_whole_table_and_a_cell_can_be_measured_again() -> None:
-    page = (ROOT / "docs" / "likeliest.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "combining.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \| (.*) \|$", page, re.MULTILINE)
-    told = [(population, int(users.replace(",", ""))) for population, _, users, _ in rows]
-    assert told == [(population, users) for population in experiment.POPULATIONS for users in experiment.USERS]
+    told = [(population, int(people.replace(",", ""))) for population, _, people, _ in rows]
+    assert told == [(population, people) for population in experiment.POPULATIONS for people in experiment.PEOPLE]
     assert all(len(cells.split(" | ")) == len(experiment.EPSILONS) for *_, cells in rows)
     found = experiment.measure_one("initials", 4.0, 10_000)
-    cells = next(cells for population, _, users, cells in rows if (population, users) == ("initials", "10,000"))
+    cells = next(cells for population, _, people, cells in rows if (population, people) == ("initials", "10,000"))
     assert cells.split(" | ")[-1] == f"{found.l2_ratio:.2f} ({found.l1_ratio:.2f})"

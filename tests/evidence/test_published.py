@@ -24,7 +24,7 @@ from evidence.published.audit import (
 from sottovoce.mechanisms import MECHANISMS
 
 LIMIT = float(norm.isf(0.5e-9))
-EPSILON, USERS = 1.0, 10**6
+EPSILON, PEOPLE = 1.0, 10**6
 
 
 def test_printed_sigmas() -> None:
@@ -110,10 +110,10 @@ def _ends(s: float, epsilon: float) -> tuple[float, float]:
     return s / 2 - epsilon / (4 * s), s / 2 + epsilon / (4 * s)
 
 
-@pytest.mark.parametrize("users", [120, 10**4, 10**6, 10**9])
+@pytest.mark.parametrize("people", [120, 10**4, 10**6, 10**9])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_rejection_figures_by_quadrature(epsilon: float, users: int) -> None:
-    s = 1 / rejection.printed_sigma(epsilon, users)
+def test_rejection_figures_by_quadrature(epsilon: float, people: int) -> None:
+    s = 1 / rejection.printed_sigma(epsilon, people)
     low, high = _ends(s, epsilon)
 
     def integral(f) -> float:
@@ -122,32 +122,32 @@ def test_rejection_figures_by_quadrature(epsilon: float, users: int) -> None:
     good = integral(norm.pdf)
     sent = integral(lambda t: norm.pdf(t) * _eta(t, s, epsilon))
     mean = integral(lambda t: t * norm.pdf(t) * _eta(t, s, epsilon)) / sent
-    assert rejection_bad_region(epsilon, users) == pytest.approx(1 - good, abs=1e-9)
-    assert rejection_impossible_mass(epsilon, users) == pytest.approx(sent * (1 - good), abs=1e-9)
-    assert rejection_bias_factor(epsilon, users) == pytest.approx(mean / s, rel=1e-8)
-    assert rejection_bad_region(epsilon, users) > 1000 * 2 / users**2
+    assert rejection_bad_region(epsilon, people) == pytest.approx(1 - good, abs=1e-9)
+    assert rejection_impossible_mass(epsilon, people) == pytest.approx(sent * (1 - good), abs=1e-9)
+    assert rejection_bias_factor(epsilon, people) == pytest.approx(mean / s, rel=1e-8)
+    assert rejection_bad_region(epsilon, people) > 1000 * 2 / people**2
 
 
 def test_rejection_figures() -> None:
-    assert rejection_bad_region(EPSILON, USERS) == pytest.approx(0.064, abs=5e-4)
-    assert rejection_impossible_mass(EPSILON, USERS) == pytest.approx(0.0298, abs=5e-5)
-    assert rejection_bias_factor(EPSILON, USERS) == pytest.approx(0.859, abs=5e-4)
-    bound = math.sqrt(10 * math.log(USERS) / (USERS * EPSILON**2))
+    assert rejection_bad_region(EPSILON, PEOPLE) == pytest.approx(0.064, abs=5e-4)
+    assert rejection_impossible_mass(EPSILON, PEOPLE) == pytest.approx(0.0298, abs=5e-5)
+    assert rejection_bias_factor(EPSILON, PEOPLE) == pytest.approx(0.859, abs=5e-4)
+    bound = math.sqrt(10 * math.log(PEOPLE) / (PEOPLE * EPSILON**2))
     assert bound == pytest.approx(0.0118, abs=5e-5)
-    assert rejection_bound_fails_below(EPSILON, USERS) == pytest.approx((0.141 / bound) ** 2, rel=5e-3)
+    assert rejection_bound_fails_below(EPSILON, PEOPLE) == pytest.approx((0.141 / bound) ** 2, rel=5e-3)
     # For a domain of 2 the theorem's other term does not hide the violation.
-    assert (280 * math.log(2) * math.log(USERS) / USERS) ** 0.25 > 1 - rejection_bias_factor(EPSILON, USERS)
+    assert (280 * math.log(2) * math.log(PEOPLE) / PEOPLE) ** 0.25 > 1 - rejection_bias_factor(EPSILON, PEOPLE)
 
 
 def test_rejection_draws_its_printed_law() -> None:
     """Bad region, share sent and bias by simulation of the algorithm itself."""
     n, column = 400_000, np.array([0.6, 0.8, 0.0])
-    y, sent = rejection.randomize_many(np.tile(column, (n, 1)), EPSILON, USERS, np.random.default_rng(2))
-    sigma = rejection.printed_sigma(EPSILON, USERS)
-    share = rejection_impossible_mass(EPSILON, USERS) / rejection_bad_region(EPSILON, USERS)
+    y, sent = rejection.randomize_many(np.tile(column, (n, 1)), EPSILON, PEOPLE, np.random.default_rng(2))
+    sigma = rejection.printed_sigma(EPSILON, PEOPLE)
+    share = rejection_impossible_mass(EPSILON, PEOPLE) / rejection_bad_region(EPSILON, PEOPLE)
     assert abs(sent.mean() - share) < LIMIT * math.sqrt(share * (1 - share) / n)
     along = y[sent] @ column
-    assert abs(along.mean() - rejection_bias_factor(EPSILON, USERS)) < LIMIT * along.std() / math.sqrt(len(along))
+    assert abs(along.mean() - rejection_bias_factor(EPSILON, PEOPLE)) < LIMIT * along.std() / math.sqrt(len(along))
     # Power: the claimed, unbiased mean is rejected by the same draws.
     assert abs(along.mean() - 1) > LIMIT * along.std() / math.sqrt(len(along))
     log_ratio = (y @ column - 0.5) / sigma**2
@@ -156,7 +156,7 @@ def test_rejection_draws_its_printed_law() -> None:
 
 
 def test_audit_of_the_rejection_sampler() -> None:
-    result = audit_published_rejection(EPSILON, USERS, samples=200_000, seed=1)
+    result = audit_published_rejection(EPSILON, PEOPLE, samples=200_000, seed=1)
     assert not result.sound
     assert math.isinf(result.exact_epsilon)
     assert result.certified_lower_bound > 4 * EPSILON

@@ -14,18 +14,18 @@ from evidence.reproduce.records import HARD, Case, Measured, Repaired
 
 FEW, MANY = "projection on the simplex", "exact total variance: sqrt(V / n)"
 CASES = {
-    ("distribution", "users"): [Case("distribution", "users", "", n, 1024, 1024, 1.0) for n in (10**3, 10**4, 10**5)],
+    ("distribution", "people"): [Case("distribution", "people", "", n, 1024, 1024, 1.0) for n in (10**3, 10**4, 10**5)],
     ("distribution", "values"): [
         Case("distribution", "values", "", 10**4, J, J, 1.0) for J in (2**8, 2**11, 2**14, 2**17)
     ],
-    ("offline", "users"): [Case("offline", "users", "", n, 256, 512, 1.0) for n in (300, 1000, 3000)],
+    ("offline", "people"): [Case("offline", "people", "", n, 256, 512, 1.0) for n in (300, 1000, 3000)],
     ("offline", "queries"): [Case("offline", "queries", "", 4000, d, 512, 1.0) for d in (256, 1024, 2048)],
     ("offline", "values"): [Case("offline", "values", "", 4000, 256, J, 1.0) for J in (64, 512, 4096)],
-    ("adaptive", "users"): [Case("adaptive", "users", "", n, 16, 1020, 1.0) for n in (10**3, 10**4, 10**5)],
+    ("adaptive", "people"): [Case("adaptive", "people", "", n, 16, 1020, 1.0) for n in (10**3, 10**4, 10**5)],
     ("adaptive", "queries"): [Case("adaptive", "queries", "", 10**5, d, 1020, 1.0) for d in (2, 16, 256)],
 }
-POWERS = {"users": -0.25, "queries": 0.0, "values": 0.0}
-PREVIOUS = {"users": -0.5, "queries": 0.5, "values": 0.5}
+POWERS = {"people": -0.25, "queries": 0.0, "values": 0.0}
+PREVIOUS = {"people": -0.5, "queries": 0.5, "values": 0.5}
 
 
 def points(row="distribution", powers=POWERS, previous=PREVIOUS, shape=0.5, **changed):
@@ -37,7 +37,7 @@ def points(row="distribution", powers=POWERS, previous=PREVIOUS, shape=0.5, **ch
             error = 0.3 * at ** powers[along]
             if row == "adaptive":
                 d_log_d = case.queries * math.log(case.queries) / 1000
-                error = 0.3 * (at**-0.5 if along == "users" else d_log_d**shape)
+                error = 0.3 * (at**-0.5 if along == "people" else d_log_d**shape)
             for population in ("random", "overfit") if row == "adaptive" else (HARD[row],):
                 one = Measured(
                     replace(case, population=population),
@@ -92,7 +92,7 @@ def test_points_are_chosen_by_the_bound_and_not_by_what_was_measured():
     quick = {check.expected: check for check in checks_of(measured, quick=True)}
     assert quick["error goes like people^-0.25"].holds is None
     # Nor those where the hardest population would need more values than there are.
-    short = [replace(one, case=replace(one.case, values=8)) for one in points() if one.case.along == "users"]
+    short = [replace(one, case=replace(one.case, values=8)) for one in points() if one.case.along == "people"]
     assert "error goes like people^-0.25" in failed(short)
 
 
@@ -113,7 +113,7 @@ def test_an_error_above_a_bound_is_told():
     measured[1] = replace(measured[1], bound=9.0, bound_printed=measured[1].error / 2)
     assert failed(measured) == ["no error above the bound that the paper prints"]
     (above,) = exceeding_of(measured)
-    assert (above.figure, above.population, above.ratio) == ("distribution-users", "spread", 2.0)
+    assert (above.figure, above.population, above.ratio) == ("distribution-people", "spread", 2.0)
     assert (above.setting, above.beyond_chance) == ("n = 10,000, J = 1,024, epsilon 1", True)
     assert above.why == "not explained"
 
@@ -158,8 +158,8 @@ def test_chance_is_students(repeats):
 
 
 def test_a_wrong_power_is_told():
-    assert failed(points(powers=POWERS | {"users": -0.4})) == ["error goes like people^-0.25"]
-    assert failed(points(previous=PREVIOUS | {"users": -0.3})) == ["previous work's error goes like people^-0.50"]
+    assert failed(points(powers=POWERS | {"people": -0.4})) == ["error goes like people^-0.25"]
+    assert failed(points(previous=PREVIOUS | {"people": -0.3})) == ["previous work's error goes like people^-0.50"]
     assert failed(points("offline", powers=POWERS | {"queries": 0.1})) == [
         "error does not grow with a power of queries"
     ]
@@ -186,7 +186,7 @@ def test_an_analyst_who_gains_by_overfitting_is_told():
 
 def test_a_slope_is_that_of_the_power_law_and_its_error_that_of_the_noise():
     rng = np.random.default_rng(1)
-    exact = [replace(one, standard_error=one.error / 100) for one in points() if one.case.along == "users"]
+    exact = [replace(one, standard_error=one.error / 100) for one in points() if one.case.along == "people"]
     slopes = []
     for _ in range(400):
         noisy = [replace(one, error=one.error * (1 + 0.01 * rng.standard_normal())) for one in exact]

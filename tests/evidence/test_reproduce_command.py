@@ -31,13 +31,13 @@ def test_points_above_a_bound_are_told(run, tmp_path, monkeypatch):
 
     def lowered(case, *given):
         found = honest(case, *given)
-        planted = (case.along, case.population, case.users) == ("users", "overfit", 1000)
+        planted = (case.along, case.population, case.people) == ("people", "overfit", 1000)
         return replace(found, standard_error=1e-9, bound=found.error / 2) if planted else found
 
     monkeypatch.setitem(module._MEASURES, "adaptive", lowered)
     done = run("reproduce", "adaptive", "--quick", "--out", str(tmp_path))
     assert done.status == 1
-    for words in ("points above a bound", "adaptive-users", "2.000", "not explained", "NO", "not checked"):
+    for words in ("points above a bound", "adaptive-people", "2.000", "not explained", "NO", "not checked"):
         assert words in done.out
     told = json.loads((tmp_path / "reproduction.json").read_text())
     assert [one["ratio"] for one in told["exceeding"]] == [2.0]

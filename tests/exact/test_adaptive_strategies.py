@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.adaptive.answer import mechanism_of_choices
 from sottovoce.adaptive.growing_prefixes import (
     Stage,
@@ -37,9 +38,9 @@ PEOPLE = {"age": 2**40, "city": ["Oslo", "Rome", "Lima"], "name": sv.Domain.text
 
 def test_a_quantile_takes_a_round_a_bit() -> None:
     for size, rounds in ((2, 1), (3, 2), (1024, 10), (1025, 11), (2**60, 60), (2**63 - 1, 63)):
-        assert Quantile("value").plan(size, 1.0, 10**8).rounds == rounds
-    plan = Quantile("age", 0.25).plan(PEOPLE, 1.0, 10**6)
-    assert (plan.rounds, plan.users_per_round) == (40, 25_000)
+        assert Quantile("value").plan(size, epsilon=1.0, people=10**8).rounds == rounds
+    plan = Quantile("age", 0.25).plan(PEOPLE, epsilon=1.0, people=10**6)
+    assert (plan.rounds, plan.people_per_round) == (40, 25_000)
     assert plan.error.value == pytest.approx(predicted_worst_error(40, 0.5, 1.0, 10**6))
     assert json.loads(json.dumps(plan.to_dict()))["error"]["value"] == plan.error.value
 
@@ -49,12 +50,12 @@ def test_a_quantile_takes_a_round_a_bit() -> None:
     [(Quantile("age"), 0.02), (HeavyHitters("name"), 0.01), (Maximize(["age", "city"]), 0.005)],
 )
 def test_so_many_people_are_needed_and_no_fewer(strategy: AdaptiveStrategy, target: float) -> None:
-    plan = strategy.plan(PEOPLE, 1.0, 10**7)
-    needed = plan.users_needed(target)
-    assert strategy.plan(PEOPLE, 1.0, needed).error.value <= target
-    assert strategy.plan(PEOPLE, 1.0, int(0.98 * needed)).error.value > target
+    plan = strategy.plan(PEOPLE, epsilon=1.0, people=10**7)
+    needed = plan.people_needed(target)
+    assert strategy.plan(PEOPLE, epsilon=1.0, people=needed).error.value <= target
+    assert strategy.plan(PEOPLE, epsilon=1.0, people=int(0.98 * needed)).error.value > target
     assert len(str(needed).rstrip("0")) <= 3
-    assert strategy.panel(PEOPLE, 1.0, 10**7).rounds == plan.rounds
+    assert strategy.panel(PEOPLE, epsilon=1.0, people=10**7).rounds == plan.rounds
 
 
 def test_digits_and_room_of_schedules() -> None:
@@ -69,7 +70,7 @@ def test_digits_and_room_of_schedules() -> None:
     assert shortest_schedules(2, 10, 10, 2**18, 1024) == [(Stage(0, 10, 1, 1024),)]
     words = shortest_schedules(27, 9, 10, 2**18, 1024)[0]
     assert [(s.stop, s.room) for s in words] == [(3, 1), (5, 359), (7, 359), (9, 359)]
-    with pytest.raises(PlanError, match="at least 541"):
+    with refuses(PlanError, "most_choices"):
         shortest_schedules(27, 10, 10, 500, 1024)
 
 
@@ -108,7 +109,7 @@ def test_recall_is_sure_without_noise_and_rises_with_people() -> None:
 
 def test_an_even_spread_is_the_gentler_case() -> None:
     for level in (0.1, 0.5, 0.8):
-        plan = Quantile("value", level).plan(2**40, 1.0, 10**6)
+        plan = Quantile("value", level).plan(2**40, epsilon=1.0, people=10**6)
         one = math.sqrt(40 / 10**6) / math.tanh(0.5) / 2
         assert one / 4 < smooth_rank_error(40, 1.0, 10**6, level) < one < plan.error.value
     assert smooth_rank_error(1, 1.0, 10**9, 0.5) == pytest.approx(0.25)
@@ -118,57 +119,57 @@ def test_an_even_spread_is_the_gentler_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "words"),
+    ("make", "error", "field"),
     [
         (lambda: Quantile("age", 0.0), SurveyError, "level"),
         (lambda: Quantile("age", 1.0), SurveyError, "level"),
         (lambda: Quantile("age", math.nan), SurveyError, "level"),
         (lambda: Quantile("age", True), SurveyError, "level"),
-        (lambda: Quantile("size").plan(PEOPLE, 1.0), SurveyError, "'age', 'city', 'name'"),
-        (lambda: Quantile("name").plan(PEOPLE, 1.0), DomainError, "range of integers"),
-        (lambda: Quantile("city").panel(PEOPLE, 1.0), DomainError, "range of integers"),
-        (lambda: Quantile("age").plan(PEOPLE, -1.0), SurveyError, "epsilon"),
-        (lambda: Quantile("age").plan(PEOPLE, 1.0, 0), SurveyError, "users"),
-        (lambda: HeavyHitters("age", k=0), SurveyError, "k is 0"),
-        (lambda: HeavyHitters("age", k=2.5), SurveyError, "k has type"),  # type: ignore[arg-type]
+        (lambda: Quantile("size").plan(PEOPLE, epsilon=1.0), SurveyError, "attribute"),
+        (lambda: Quantile("name").plan(PEOPLE, epsilon=1.0), DomainError, "attribute"),
+        (lambda: Quantile("city").panel(PEOPLE, epsilon=1.0), DomainError, "attribute"),
+        (lambda: Quantile("age").plan(PEOPLE, epsilon=-1.0), SurveyError, "epsilon"),
+        (lambda: Quantile("age").plan(PEOPLE, epsilon=1.0, people=0), SurveyError, "people"),
+        (lambda: HeavyHitters("age", k=0), SurveyError, "k"),
+        (lambda: HeavyHitters("age", k=2.5), SurveyError, "k"),  # type: ignore[arg-type]
         (lambda: HeavyHitters("age", probability=1.0), SurveyError, "probability"),
         (lambda: HeavyHitters("age", most_choices=2**21), SurveyError, "most_choices"),
-        (lambda: HeavyHitters("city").plan(PEOPLE, 1.0), DomainError, "labels"),
-        (lambda: HeavyHitters("size").plan(PEOPLE, 1.0), SurveyError, "unknown attribute 'size'"),
-        (lambda: HeavyHitters("age", most_choices=16).plan(PEOPLE, 1.0), PlanError, "at least 41"),
+        (lambda: HeavyHitters("city").plan(PEOPLE, epsilon=1.0), DomainError, "attribute"),
+        (lambda: HeavyHitters("size").plan(PEOPLE, epsilon=1.0), SurveyError, "attribute"),
+        (lambda: HeavyHitters("age", most_choices=16).plan(PEOPLE, epsilon=1.0), PlanError, "most_choices"),
         (lambda: Maximize([]), SurveyError, "attributes"),
         (lambda: Maximize("age"), SurveyError, "attributes"),
-        (lambda: Maximize(["age", "age"]), SurveyError, "distinct"),
-        (lambda: Maximize([1]), SurveyError, "names"),  # type: ignore[list-item]
+        (lambda: Maximize(["age", "age"]), SurveyError, "attributes"),
+        (lambda: Maximize([1]), SurveyError, "attributes"),  # type: ignore[list-item]
         (lambda: Maximize(["age"], cycles=0), SurveyError, "cycles"),
         (lambda: Maximize(["age"], bins=1), SurveyError, "bins"),
-        (lambda: Maximize(["age", "name"]).plan(PEOPLE, 1.0), DomainError, "HeavyHitters"),
-        (lambda: Quantile("age").plan(PEOPLE, 1.0).users_needed(0.0), SurveyError, "target"),
-        (lambda: Quantile("age").plan(PEOPLE, 1.0).users_needed(1e-12), PlanError, "needs more than"),
+        (lambda: Maximize(["age", "name"]).plan(PEOPLE, epsilon=1.0), DomainError, "attributes"),
+        (lambda: Quantile("age").plan(PEOPLE, epsilon=1.0).people_needed(0.0), SurveyError, "target"),
+        (lambda: Quantile("age").plan(PEOPLE, epsilon=1.0).people_needed(1e-12), PlanError, "target"),
     ],
 )
-def test_refused(make, error: type[SottovoceError], words: str) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(error, match=words):
+def test_refused(make, error: type[SottovoceError], field: str) -> None:  # type: ignore[no-untyped-def]
+    with refuses(error, field):
         make()
 
 
 @pytest.mark.parametrize("strategy", [Quantile("age"), HeavyHitters("age"), Maximize(["age", "city"])])
 def test_too_few_people_are_told_how_many_it_takes(strategy: AdaptiveStrategy) -> None:
-    with pytest.raises(PlanError, match="too few") as refusal:
-        strategy.plan(PEOPLE, 0.5, 100)
+    with refuses(PlanError, "people") as refusal:
+        strategy.plan(PEOPLE, epsilon=0.5, people=100)
     needed = int(str(refusal.value).split("it takes ")[1].split(" people")[0].replace(",", ""))
-    assert strategy.plan(PEOPLE, 0.5, needed).users == needed
+    assert strategy.plan(PEOPLE, epsilon=0.5, people=needed).people == needed
 
 
 @pytest.mark.parametrize("strategy", [Quantile("age"), HeavyHitters("age"), Maximize(["age", "city"])])
 def test_a_session_of_too_few_rounds_is_left_untouched(strategy: AdaptiveStrategy) -> None:
     people = {"age": [7] * 100, "city": ["Oslo"] * 100, "name": [""] * 100}
-    session = sv.Session.simulated(sv.Survey.adaptive(PEOPLE, rounds=2, epsilon=SURE), people, seed=1)
+    session = sv.Session.simulated(sv.Panel(PEOPLE, rounds=2, epsilon=SURE), people, seed=1)
     session.ask("age < 5")
-    with pytest.raises(SessionError, match="has 1 left"):
+    with refuses(SessionError, "session"):
         strategy.run(session)
     assert session.remaining == 1
-    with pytest.raises(SurveyError, match="confidence"):
+    with refuses(SurveyError, "confidence"):
         strategy.run(session, confidence=95)  # type: ignore[call-arg]
 
 
@@ -182,7 +183,7 @@ def test_quantiles_of_three_values(values: range, radius: float) -> None:
     low, middle, high = sorted((values[1], values[len(values) // 2], values[-1]))
     people = [low] * 6_000 + [middle] * 8_000 + [high] * 6_000
     rounds = (len(values) - 1).bit_length()
-    survey = sv.Survey.adaptive(values, rounds=rounds, epsilon=SURE, radius=radius)
+    survey = sv.Panel(values, rounds=rounds, epsilon=SURE, radius=radius)
     for level, true in ((0.15, low), (0.5, middle), (0.85, high)):
         found = Quantile("value", level).run(sv.Session.simulated(survey, people, seed=3))
         assert (found.value, found.empty_rounds) == (true, 0)
@@ -196,7 +197,7 @@ def test_common_integers_of_an_odd_range_over_several_rounds() -> None:
     common = [values[0], values[-1], values[12345], values[2**29]]
     people = np.repeat(common, [4_000, 3_000, 2_000, 1_000])
     strategy = HeavyHitters("value", k=4, most_choices=2**10)
-    survey = strategy.panel(values, SURE, len(people))
+    survey = strategy.panel(values, epsilon=SURE, people=len(people))
     found = strategy.run(sv.Session.simulated(survey, people, seed=5))
     assert survey.rounds == found.rounds > 3
     assert found.values == common
@@ -211,7 +212,7 @@ def test_common_texts_short_and_long_the_empty_one_too() -> None:
     words = ["", "a", "aa", "yes", "sottovoce"]
     people = [word for word, times in zip(words, (10, 8, 6, 4, 2), strict=True) for _ in range(times * 500)]
     strategy = HeavyHitters("word", k=5, most_choices=2**14)
-    survey = strategy.panel({"word": sv.Domain.text(9)}, SURE, len(people))
+    survey = strategy.panel({"word": sv.Domain.text(9)}, epsilon=SURE, people=len(people))
     found = strategy.run(sv.Session.simulated(survey, {"word": people}, seed=5))
     assert found.values == words
     assert found.rounds == survey.rounds > 1
@@ -219,7 +220,7 @@ def test_common_texts_short_and_long_the_empty_one_too() -> None:
 
 def test_fewer_values_than_asked_for_are_all_listed() -> None:
     found = HeavyHitters("value", k=10).run(
-        sv.Session.simulated(sv.Survey.adaptive(5, 1, SURE), [0, 1, 1, 3] * 500, seed=1)
+        sv.Session.simulated(sv.Panel(5, rounds=1, epsilon=SURE), [0, 1, 1, 3] * 500, seed=1)
     )
     assert sorted(found.values) == [0, 1, 2, 3, 4]
     assert found.values[0] == 1
@@ -265,7 +266,7 @@ def test_a_first_choice_is_given_up_for_a_better_one() -> None:
     pairs = [pair for pair, times in records.items() for _ in range(times * 300)]
     columns = {"one": [one for one, _ in pairs], "two": [two for _, two in pairs]}
     search = Maximize(["one", "two"])
-    survey = search.panel({"one": ["a", "b", "c"], "two": ["x", "y", "z"]}, SURE, len(pairs))
+    survey = search.panel({"one": ["a", "b", "c"], "two": ["x", "y", "z"]}, epsilon=SURE, people=len(pairs))
     found = search.run(sv.Session.simulated(survey, columns, seed=2))
     assert found.query == "one == 'b' and two == 'x'"
     assert (found.settled, found.rounds, survey.rounds) == (True, 4, 6)
@@ -282,7 +283,7 @@ def test_the_answer_can_be_asked_again() -> None:
     people["age"][:12_000], people["pets"][:12_000] = 41, 2
     domain = sv.Domain.of({"age": 100, "pets": 3})
     search = Maximize(["age", "pets"], cycles=2, bins=10)
-    found = search.run(sv.Session.simulated(search.panel(domain, SURE, 30_000), people, seed=1))
+    found = search.run(sv.Session.simulated(search.panel(domain, epsilon=SURE, people=30_000), people, seed=1))
     assert found.conditions == ("40 <= age <= 49", "pets == 2")
     assert found.settled
     true = sv.query(found.query).evaluate(domain, domain.columns(people)).mean()
@@ -305,7 +306,7 @@ def test_bins_cover_a_range_without_overlap() -> None:
 @pytest.mark.parametrize("people", [0, 1, 3])
 def test_rounds_that_nobody_answers_do_no_harm(people: int) -> None:
     values = {"age": [5] * people, "city": ["Rome"] * people, "name": ["ann"] * people}
-    survey = sv.Survey.adaptive(PEOPLE, rounds=60, epsilon=SURE)
+    survey = sv.Panel(PEOPLE, rounds=60, epsilon=SURE)
     quantile = Quantile("age").run(sv.Session.simulated(survey, values, seed=1))
     assert quantile.empty_rounds >= 40 - people
     assert 0 <= quantile.low <= quantile.value <= quantile.high < 2**40

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sottovoce as sv
 from sottovoce.core.errors import MismatchError, ReportError, SottovoceError
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, from_bytes, to_bytes
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
-SURVEY = Survey.distribution(["red", "green", "blue"], 1.0, "hadamard")
+SURVEY = Survey(sv.shares(["red", "green", "blue"]), epsilon=1.0, mechanism="hadamard")
 COUNTS = np.array([3, -1, 2**62, 0], dtype=np.int64)
 GOOD = to_bytes(Aggregate(SURVEY, 7, COUNTS))
 HEADER = 4 + 32 + 8 + 8
@@ -38,7 +39,7 @@ def test_back_again(numbers: list[int], n: int) -> None:
     assert from_bytes(SURVEY, to_bytes(aggregate)) == aggregate
 
 
-@pytest.mark.parametrize("survey", [Survey.mean(3, 1.0, 1.0), Survey.distribution(1000, 1.0)])
+@pytest.mark.parametrize("survey", [Survey(sv.vector(3, 1.0), epsilon=1.0), Survey(sv.shares(1000), epsilon=1.0)])
 def test_every_kind_of_survey(survey: Survey) -> None:
     counts = np.arange(survey.mechanism.cells, dtype=np.int64) - 2
     assert from_bytes(survey, to_bytes(Aggregate(survey, 5, counts))) == Aggregate(survey, 5, counts)

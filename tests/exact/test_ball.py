@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import ProjectionError
 from sottovoce.projections import Projected, project_ball
 
@@ -64,7 +65,7 @@ def test_the_result_is_read_only_and_the_input_untouched():
 
 @pytest.mark.parametrize("radius", [-1.0, math.nan, math.inf, -math.inf, 10**400, True, "1", None, 1j])
 def test_what_is_no_radius_is_refused(radius):
-    with pytest.raises(ProjectionError, match="radius"):
+    with refuses(ProjectionError, "radius"):
         project_ball(np.ones(2), radius)
 
 

@@ -13,14 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.auditing.conformance import (
-    WEIGHTS,
-    ConformanceError,
-    blanket_fault,
-    blanket_masses,
-    check_instance,
-    pair_excess,
-)
+from sottovoce.auditing.blankets import WEIGHTS, blanket_fault, blanket_masses, pair_excess
+from sottovoce.auditing.conformance import ConformanceError, check_instance
 from sottovoce.mechanisms import MECHANISMS
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.binary import Binary

@@ -38,7 +38,7 @@ WORKLOADS = {
 def designs(workload):
     for strategy in ("direct", "histogram", "haar", "hierarchical", "fourier", "factorized"):
         try:
-            yield sv.Survey.queries(workload, 1.0, strategy=strategy, users=10**4).design
+            yield sv.Survey(sv.queries(workload), epsilon=1.0, strategy=strategy, people=10**4).design
         except MechanismError:
             continue
 
@@ -47,7 +47,10 @@ def designs(workload):
 def test_bounds_are_never_above_the_root_of_the_variance_nor_above_the_plan(name: str) -> None:
     workload = WORKLOADS[name]
     if name == "five columns":
-        found = [sv.Survey.queries(workload, 1.0, strategy=one, users=10**4).design for one in ("fourier", "direct")]
+        found = [
+            sv.Survey(sv.queries(workload), epsilon=1.0, strategy=one, people=10**4).design
+            for one in ("fourier", "direct")
+        ]
     else:
         found = list(designs(workload))
     assert found
@@ -67,7 +70,7 @@ def test_bounds_are_never_above_the_root_of_the_variance_nor_above_the_plan(name
 
 def test_the_bound_of_five_binned_columns_says_something() -> None:
     n = 100_000
-    planned = plan(workload=FIVE_COLUMNS, epsilon=1.0, users=n)
+    planned = plan(sv.queries(FIVE_COLUMNS), epsilon=1.0, people=n)
     survey = planned.survey()
     rng = np.random.default_rng(1)
     shares = rng.dirichlet(np.full(FIVE_COLUMNS.n_values, 0.05))
@@ -92,7 +95,7 @@ def test_answers_are_projected_where_that_has_the_lower_bound(name: str) -> None
     rng = np.random.default_rng(2)
     shares = rng.dirichlet(np.full(workload.n_values, 0.2))
     for strategy in ("histogram", "haar"):
-        survey = sv.Survey.queries(workload, 1.0, strategy=strategy)
+        survey = sv.Survey(sv.queries(workload), epsilon=1.0, strategy=strategy)
         for n in (3, 100, 10_000):
             aggregate = survey.simulate_aggregate(histogram=rng.multinomial(n, shares), seed=n)
             estimate = survey.estimate(aggregate)

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refusing import refuses
 from sottovoce.auditing.channel import device_channel, stated_channel
 from sottovoce.core.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
-from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
+from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.randomness import tape_source, within_epsilon
 
@@ -148,7 +149,7 @@ def test_a_bomb_is_not_unpacked() -> None:
     with pytest.raises(MechanismError, match="damaged"):
         ChannelMatrix.from_bytes(bomb)
     huge = HEADER.pack(b"SVCM", 2**31, 2**31, 4) + zlib.compress(b"")
-    with pytest.raises(MechanismError, match=f"{MAX_MATRIX_ENTRIES:,}"):
+    with refuses(MechanismError, "entries"):
         ChannelMatrix.from_bytes(huge)
 
 
@@ -212,9 +213,9 @@ def test_many_people_at_once_are_looked_up_as_devices_do() -> None:
 
 
 def test_the_matrix_must_fit_the_domain() -> None:
-    with pytest.raises(MechanismError, match="over 2 values"):
+    with refuses(MechanismError, "matrix"):
         MatrixChannel(3, 1.0, two_by_two(9, 4))
-    with pytest.raises(MechanismError, match="ChannelMatrix"):
+    with refuses(MechanismError, "matrix"):
         MatrixChannel(2, 1.0, np.array([[9, 7], [7, 9]]))  # type: ignore[arg-type]
     with pytest.raises(SurveyError):
         MatrixChannel(2, -1.0, two_by_two(9, 4))

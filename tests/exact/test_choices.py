@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.auditing.channel import device_row
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.core.limits import DEFAULT_REPORT_BYTES
@@ -31,7 +32,7 @@ def test_a_block_is_the_least_power_of_two_with_room(domain_size: int) -> None:
         made = HadamardBlocks(domain_size, 1.0, blocks)
         assert (made.block_size, made.cells) == (sizes[0], blocks * sizes[0])
     for bad in (0, -1, 2 * domain_size):
-        with pytest.raises(SurveyError, match=f"blocks is {bad}: it must be an integer from 1 to {domain_size}"):
+        with refuses(SurveyError, "blocks"):
             HadamardBlocks(domain_size, 1.0, bad)
 
 
@@ -94,18 +95,13 @@ def test_probabilities_of_sets_add_up(domain_size: int, size: int) -> None:
 def test_a_survey_states_exactly_the_mechanisms_own_parameters() -> None:
     assert Hadamard.restore({}, 5, 1.0) == Hadamard(5, 1.0)
     assert HadamardBlocks.restore({"blocks": 2}, 5, 1.0) == HadamardBlocks(5, 1.0, 2)
-    for name, stated, words in (
-        ("hadamard", {"blocks": 2}, r"'hadamard' has parameters none; the survey states \['blocks'\]: it must state"),
-        ("hadamard_blocks", {}, r"'hadamard_blocks' has parameters \['blocks'\]; the survey states none: it must"),
-        ("hadamard_blocks", {"a": 2}, r"has parameters \['blocks'\]; the survey states \['a'\]"),
-        ("hadamard_blocks", {"c": 2}, r"has parameters \['blocks'\]; the survey states \['c'\]"),
-        (
-            "projective_geometry",
-            {"order": 3},
-            r"has parameters \['dimension', 'order'\]; the survey states \['order'\]",
-        ),
+    for name, stated in (
+        ("hadamard", {"blocks": 2}),
+        ("hadamard_blocks", {}),
+        ("hadamard_blocks", {"a": 2}),
+        ("projective_geometry", {"order": 3}),
     ):
-        with pytest.raises(SurveyError, match=words):
+        with refuses(SurveyError, "parameters"):
             find(name, FiniteMechanism).restore(stated, 5, 1.0)
 
 
@@ -120,7 +116,7 @@ def test_what_cannot_serve_a_domain_hides_nothing_else(monkeypatch: pytest.Monke
 
 
 def chosen(domain_size: int, epsilon: float, limit: int = DEFAULT_REPORT_BYTES) -> FiniteMechanism:
-    mechanism = sv.Survey.distribution(domain_size, epsilon, max_report_bytes=limit).mechanism
+    mechanism = sv.Survey(sv.shares(domain_size), epsilon=epsilon, max_report_bytes=limit).mechanism
     assert isinstance(mechanism, FiniteMechanism)
     return mechanism
 
@@ -144,6 +140,6 @@ def test_choices_in_numbers() -> None:
     assert chosen(100, 1.0) == SubsetSelection(100, 1.0, 27)
     assert chosen(100, 1.0, 13) == SubsetSelection(100, 1.0, 27)
     assert chosen(100, 1.0, 12) == ProjectiveGeometry(100, 1.0, 4, 5)
-    with pytest.raises(MechanismError, match="raise max_report_bytes"):
+    with refuses(MechanismError, "max_report_bytes"):
         chosen(1000, 1.0, 1)
     assert chosen(1000, 1.0, 2).report_bytes == 2

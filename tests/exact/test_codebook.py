@@ -93,7 +93,7 @@ def test_draws_do_not_depend_on_the_vector() -> None:
 
 def test_simulation_has_the_device_law() -> None:
     """Given the rotation, block and rank, both sides name the same candidate."""
-    mechanism = Codebook.best(40, 2.0, 2.0, 0.0, users=10_000)
+    mechanism = Codebook.best(40, 2.0, 2.0, 0.0, people=10_000)
     rng = np.random.default_rng(8)
     vectors = rng.normal(size=(300, 40))
     vectors *= (2.0 * rng.random(300) / np.linalg.norm(vectors, axis=1))[:, None]

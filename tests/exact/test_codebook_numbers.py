@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.kernels.rotations import rotate
 from sottovoce.mechanisms.codebook import Codebook, layers_for, mark
@@ -24,29 +25,29 @@ def codebook(**changed: Any) -> Codebook:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "field"),
     [
-        ({"delta": 1e-9}, "delta must be 0"),
-        ({"size": 63}, "size is 63: it must be an integer from 64 to 2097152"),
-        ({"size": 2**22, "layers": 3}, "size is 4194304: it must be an integer from 64 to 2097152"),
-        ({"candidates": 1}, "candidates is 1: it must be an integer from 2 to 128"),
-        ({"candidates": 129}, "candidates is 129: it must be an integer from 2 to 128"),
-        ({"marked": 0}, "marked is 0: it must be an integer from 1 to 4$"),
-        ({"marked": 5}, "marked is 5: it must be an integer from 1 to 4$"),
-        ({"rotations": 0}, "rotations is 0: it must be an integer from 1 to 4294967296"),
-        ({"rotations": 2**32 + 1}, "rotations is 4294967297: it must be an integer from 1 to 4294967296"),
-        ({"layers": 5}, "layers is 5: it must be an integer from 6 to 8"),
-        ({"layers": 9}, "layers is 9: it must be an integer from 6 to 8"),
-        ({"size": 96}, "size and candidates must be powers of two"),
-        ({"size": 65}, "size and candidates must be powers of two"),
-        ({"candidates": 12}, "size and candidates must be powers of two"),
-        ({"candidates": 7, "marked": 1}, "size and candidates must be powers of two"),
-        ({"dimension": 64}, "size is 64: it must be above the dimension, 64"),
+        ({"delta": 1e-9}, "delta"),
+        ({"size": 63}, "size"),
+        ({"size": 2**22, "layers": 3}, "size"),
+        ({"candidates": 1}, "candidates"),
+        ({"candidates": 129}, "candidates"),
+        ({"marked": 0}, "marked"),
+        ({"marked": 5}, "marked"),
+        ({"rotations": 0}, "rotations"),
+        ({"rotations": 2**32 + 1}, "rotations"),
+        ({"layers": 5}, "layers"),
+        ({"layers": 9}, "layers"),
+        ({"size": 96}, "size"),
+        ({"size": 65}, "size"),
+        ({"candidates": 12}, "size"),
+        ({"candidates": 7, "marked": 1}, "size"),
+        ({"dimension": 64}, "size"),
     ],
     ids=str,
 )
-def test_what_a_survey_may_not_state(change: dict[str, Any], words: str) -> None:
-    with pytest.raises(SurveyError, match=words):
+def test_what_a_survey_may_not_state(change: dict[str, Any], field: str) -> None:
+    with refuses(SurveyError, field):
         codebook(**{"layers": 3 if change.get("size", 64) > 64 else 6, **change})
 
 
@@ -75,7 +76,7 @@ def test_a_codebook_that_carries_nothing_is_refused(excess: float, monkeypatch: 
     """Within the limits of a survey none is so weak, hence a planted one."""
     monkeypatch.setattr(CodebookConstants, "excess", excess)
     monkeypatch.setattr("sottovoce.mechanisms.codebook.codebook_constants", CodebookConstants)  # none that is kept
-    with pytest.raises(MechanismError, match="carries nothing"):
+    with refuses(MechanismError, "epsilon"):
         codebook()
 
 
@@ -92,22 +93,22 @@ def test_the_key_is_the_surveys_to_state_and_not_shown() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_rotations_keep_sharing_below_a_twentieth(epsilon: float) -> None:
-    """g = users/rotations people add B g/D to the noise; the fewest rotations that keep this below 0.05."""
+    """g = people/rotations people add B g/D to the noise; the fewest rotations that keep this below 0.05."""
     made = codebook(epsilon=epsilon)
-    for users in (500, 10_000, 123_456):
-        rotations = made.for_users(users, 2**40).rotations
-        assert rotations == math.ceil(made.constants.sharing * users / 64 / 0.05) > 1
-        assert replace(made, rotations=rotations).sharing_factor(users) <= 1.05 * (1 + 1e-12)
-        assert replace(made, rotations=rotations - 1).sharing_factor(users) > 1.05
-    assert made.for_users(1, 2**40).rotations == 1
+    for people in (500, 10_000, 123_456):
+        rotations = made.for_people(people, 2**40).rotations
+        assert rotations == math.ceil(made.constants.sharing * people / 64 / 0.05) > 1
+        assert replace(made, rotations=rotations).sharing_factor(people) <= 1.05 * (1 + 1e-12)
+        assert replace(made, rotations=rotations - 1).sharing_factor(people) > 1.05
+    assert made.for_people(1, 2**40).rotations == 1
 
 
 def test_rotations_stop_where_counters_do() -> None:
     made = codebook()
-    assert made.for_users(10**6, 64 * 5).rotations == 5
-    assert made.for_users(10**6, 64 * 6 - 1).rotations == 5
-    assert made.for_users(10**6, 63).rotations == 1
-    assert made.for_users(10**12, 2**40).rotations == 2**32
+    assert made.for_people(10**6, 64 * 5).rotations == 5
+    assert made.for_people(10**6, 64 * 6 - 1).rotations == 5
+    assert made.for_people(10**6, 63).rotations == 1
+    assert made.for_people(10**12, 2**40).rotations == 2**32
 
 
 def test_of_the_candidates_the_highest_are_marked() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.core.errors import SurveyError, ValueOutsideDomainError, WorkloadError
+from refusing import refuses
+from sottovoce.core.errors import SurveyError, UnknownAnswerError
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.workloads import Bins, Identity, Marginals, Prefix, Stack
 
@@ -27,13 +28,15 @@ def estimated(survey: sv.Survey, people: np.ndarray, n: int = 40_000, seed: int 
 
 
 SURVEYS = {
-    "shares": sv.Survey.distribution(PEOPLE, 2.0),
-    "randomized response": sv.Survey.distribution(PEOPLE, 2.0, "randomized_response"),
-    "fourier": sv.Survey.queries(Marginals(PEOPLE, k=2), 2.0, strategy="fourier"),
-    "histogram": sv.Survey.queries(Marginals(PEOPLE, k=2), 2.0, strategy="histogram", mechanism="hadamard"),
-    "direct": sv.Survey.queries(Marginals(PEOPLE, k=2), 2.0, strategy="direct"),
-    "stack": sv.Survey.queries(
-        Stack([Marginals(PEOPLE, k=2), Identity(PEOPLE)], weights=[2.0, 0.5]), 2.0, strategy="histogram"
+    "shares": sv.Survey(sv.shares(PEOPLE), epsilon=2.0),
+    "randomized response": sv.Survey(sv.shares(PEOPLE), epsilon=2.0, mechanism="randomized_response"),
+    "fourier": sv.Survey(sv.queries(Marginals(PEOPLE, k=2)), epsilon=2.0, strategy="fourier"),
+    "histogram": sv.Survey(sv.queries(Marginals(PEOPLE, k=2)), epsilon=2.0, strategy="histogram", mechanism="hadamard"),
+    "direct": sv.Survey(sv.queries(Marginals(PEOPLE, k=2)), epsilon=2.0, strategy="direct"),
+    "stack": sv.Survey(
+        sv.queries(Stack([Marginals(PEOPLE, k=2), Identity(PEOPLE)], weights=[2.0, 0.5])),
+        epsilon=2.0,
+        strategy="histogram",
     ),
 }
 
@@ -78,14 +81,15 @@ def test_a_single_answer_is_its_own_combination() -> None:
         low, high = found.interval()
         for index in (0, 3):
             one = found.sum([index])
-            assert one.value == found.raw[index]
+            assert one.raw == found.raw[index]
+            assert one.value == min(max(one.raw, one.low), one.high)
             assert (one.low, one.high) == pytest.approx((low[index], high[index]), rel=1e-5, abs=1e-7)
 
 
 def test_the_interval_of_a_sum_is_that_of_its_variance() -> None:
     """Neighbouring bins of one histogram are negatively correlated: their sum is more precise than both alone."""
     people = np.full(20, 0.05)
-    survey = sv.Survey.distribution(20, 1.0, "subset_selection")
+    survey = sv.Survey(sv.shares(20), epsilon=1.0, mechanism="subset_selection")
     found = estimated(survey, people, 1_000_000)
     half = found.sum(list(range(10)))
     deviation = math.sqrt(survey.design.variance(np.repeat([1.0, 0.0], 10), people, 1_000_000).value)
@@ -94,7 +98,7 @@ def test_the_interval_of_a_sum_is_that_of_its_variance() -> None:
 
 
 def test_differences_and_weights() -> None:
-    found = estimated(sv.Survey.distribution(["a", "b", "c"], 3.0), np.array([0.6, 0.3, 0.1]))
+    found = estimated(sv.Survey(sv.shares(["a", "b", "c"]), epsilon=3.0), np.array([0.6, 0.3, 0.1]))
     gap = found.difference("a", "b", level=1 - 1e-6)
     assert gap.value == pytest.approx(found.raw[0] - found.raw[1])
     assert gap.low <= 0.3 <= gap.high
@@ -105,7 +109,7 @@ def test_differences_and_weights() -> None:
 
 
 def test_ratios_hold_and_say_when_nothing_can_be_said() -> None:
-    survey = sv.Survey.distribution(["a", "b", "c", "d"], 2.0)
+    survey = sv.Survey(sv.shares(["a", "b", "c", "d"]), epsilon=2.0)
     found = estimated(survey, np.array([0.5, 0.25, 0.25, 0.0]))
     double = found.ratio(["a"], ["b"], level=1 - 1e-6)
     assert double.low <= 2.0 <= double.high < 3
@@ -121,7 +125,7 @@ def test_ratios_hold_and_say_when_nothing_can_be_said() -> None:
 
 
 def test_ratios_stay_where_they_must() -> None:
-    found = sv.Survey.distribution(["a", "b", "c", "d"], 1.0, "hadamard")
+    found = sv.Survey(sv.shares(["a", "b", "c", "d"]), epsilon=1.0, mechanism="hadamard")
     few = found.estimate(found.simulate(["a"] * 30 + ["b"] * 70, seed=1))
     part = few.ratio(["a"], ["a", "b"])
     assert 0 <= part.low <= part.high <= 1
@@ -133,7 +137,7 @@ def test_ratios_stay_where_they_must() -> None:
 
 
 def test_weights_of_any_size() -> None:
-    found = estimated(sv.Survey.distribution(["a", "b", "c"], 3.0), np.array([0.6, 0.3, 0.1]))
+    found = estimated(sv.Survey(sv.shares(["a", "b", "c"]), epsilon=3.0), np.array([0.6, 0.3, 0.1]))
     plain = found.combine({"a": 1, "b": -1})
     for scale in (1e-200, 1e-9, 1e9, 1e100):
         scaled = found.combine({"a": scale, "b": -scale})
@@ -143,19 +147,19 @@ def test_weights_of_any_size() -> None:
 def test_every_kind_of_attribute_has_conditional_shares() -> None:
     """Attributes that are ranges, numbers of values or labels, and one that is called level."""
     attributes = {"level": ["low", "high"], "age": range(18, 21), "kind": 2}
-    survey = sv.Survey.queries(Marginals(attributes, k=2), 3.0)
+    survey = sv.Survey(sv.queries(Marginals(attributes, k=2)), epsilon=3.0)
     found = survey.estimate(survey.simulate_aggregate(histogram=[1000] * 12, seed=1))
     for name, values in (("age", 3), ("level", 2)):
         shares = found.table("level", "age").conditional(name)
         assert len(shares) == 6
-        assert sum(share.value for *_, share in shares[:values]) == pytest.approx(1.0)
+        assert sum(share.value for share in shares[:values]) == pytest.approx(1.0)
     assert found.table("level", "age").sum({"level": "low"}, age=[18, 19]).high <= 1
     assert len(found.table("kind", "age").conditional("kind")) == 6
 
 
 def test_ends_are_in_order_where_nothing_is_near() -> None:
     """One report of a vector mechanism can be far from every possible mean: the nearest one remains."""
-    survey = sv.Survey.mean(dimension=100, radius=2.0, epsilon=16.0, mechanism="rejection", users=1000)
+    survey = sv.Survey(sv.vector(dimension=100, radius=2.0), epsilon=16.0, mechanism="rejection", people=1000)
     vectors = np.zeros((1, 100))
     vectors[0, 0] = 2.0
     for seed in range(30, 45):
@@ -164,7 +168,7 @@ def test_ends_are_in_order_where_nothing_is_near() -> None:
 
 
 def test_means_combine_too() -> None:
-    survey = sv.Survey.mean(3, 1.0, 4.0)
+    survey = sv.Survey(sv.vector(3, 1.0), epsilon=4.0)
     vectors = np.tile([0.5, -0.25, 0.1], (20_000, 1))
     found = survey.estimate(survey.simulate(vectors, seed=1))
     low, high = (getattr(found.combine({"x[0]": 1, "x[1]": 1}, 1 - 1e-6), end) for end in ("low", "high"))
@@ -176,8 +180,8 @@ def test_tables_of_other_sizes() -> None:
     found = estimated(SURVEYS["shares"], shares())
     assert found.table("country", "plan", "age").raw.shape == (3, 2, 4)
     conditional = found.table("country", "plan").conditional("plan")
-    assert [(given, value) for given, value, _ in conditional[:2]] == [(("DE",), "free"), (("DE",), "pro")]
-    assert sum(answer.value for *_, answer in conditional[:2]) == pytest.approx(1.0)
+    assert [answer.label for answer in conditional[:2]] == ["plan=free among country=DE", "plan=pro among country=DE"]
+    assert sum(answer.value for answer in conditional[:2]) == pytest.approx(1.0)
     assert list(found.table("country", "plan").to_pandas().columns) == ["value", "raw", "low", "high"]
 
 
@@ -203,61 +207,61 @@ def test_dependence_is_found() -> None:
     assert abs(found.largest[1]) > 0.1
 
 
-BAD: dict[str, tuple[Any, type[Exception], str]] = {
-    "unknown label": (lambda e: e.sum(["nobody"]), ValueOutsideDomainError, "not in the domain|must be"),
-    "no label": (lambda e: e.sum([]), SurveyError, "labels is empty"),
-    "one text": (lambda e: e.sum("DE"), SurveyError, "labels in a list"),
-    "a label twice": (lambda e: e.sum([0, 0]), SurveyError, "twice"),
-    "a number": (lambda e: e.sum(3), SurveyError, "labels in a list"),
-    "no weights": (lambda e: e.combine({}), SurveyError, "is empty"),
-    "NaN": (lambda e: e.combine({0: math.nan}), SurveyError, "no number of at most"),
-    "infinite": (lambda e: e.combine({0: math.inf}), SurveyError, "no number of at most"),
-    "text as weight": (lambda e: e.combine({0: "1"}), SurveyError, "no number of at most"),
-    "labels without weights": (lambda e: e.combine([0, 1]), SurveyError, "map labels to numbers"),
-    "level": (lambda e: e.sum([0], level=1.0), SurveyError, "between 0 and 1"),
-    "level of a ratio": (lambda e: e.ratio([0], [1], level=95), SurveyError, "between 0 and 1"),
-    "no such attribute": (lambda e: e.table("town"), SurveyError, "did not ask for a table"),
-    "no attribute": (lambda e: e.table(), SurveyError, "name the attributes"),
-    "an attribute twice": (lambda e: e.table("age", "age"), SurveyError, "each once"),
-    "unknown part": (lambda e: e.table("age").sum(town=1), SurveyError, "no attribute of that name"),
-    "empty part": (lambda e: e.table("age").sum(age=[]), SurveyError, "selects no value"),
-    "no part": (lambda e: e.table("age").sum(), SurveyError, "at least one attribute"),
-    "a part without names": (lambda e: e.table("age").sum(["age"]), SurveyError, "map attributes to values"),
+BAD: dict[str, tuple[Any, type[Exception], str | None]] = {
+    "unknown label": (lambda e: e.sum(["nobody"]), UnknownAnswerError, "labels"),
+    "no label": (lambda e: e.sum([]), SurveyError, "labels"),
+    "one text": (lambda e: e.sum("DE"), SurveyError, "labels"),
+    "a label twice": (lambda e: e.sum([0, 0]), SurveyError, "labels"),
+    "a number": (lambda e: e.sum(3), SurveyError, "labels"),
+    "no weights": (lambda e: e.combine({}), SurveyError, "weights"),
+    "NaN": (lambda e: e.combine({0: math.nan}), SurveyError, "weights"),
+    "infinite": (lambda e: e.combine({0: math.inf}), SurveyError, "weights"),
+    "text as weight": (lambda e: e.combine({0: "1"}), SurveyError, "weights"),
+    "labels without weights": (lambda e: e.combine([0, 1]), SurveyError, "weights"),
+    "level": (lambda e: e.sum([0], level=1.0), SurveyError, "level"),
+    "level of a ratio": (lambda e: e.ratio([0], [1], level=95), SurveyError, "level"),
+    "no such attribute": (lambda e: e.table("town"), SurveyError, "names"),
+    "no attribute": (lambda e: e.table(), SurveyError, "names"),
+    "an attribute twice": (lambda e: e.table("age", "age"), SurveyError, "names"),
+    "unknown part": (lambda e: e.table("age").sum(town=1), SurveyError, "name"),
+    "empty part": (lambda e: e.table("age").sum(age=[]), SurveyError, "age"),
+    "no part": (lambda e: e.table("age").sum(), SurveyError, "selected"),
+    "a part without names": (lambda e: e.table("age").sum(["age"]), SurveyError, "selected"),
     "a share of a text": (
         lambda e: e.table("age", "plan").share("age", {"plan": "pro"}),
         SurveyError,
-        "map attributes",
+        "of",
     ),
-    "a share of nothing": (lambda e: e.table("age", "plan").share({}, {"plan": "pro"}), SurveyError, "of must name"),
-    "conditional alone": (lambda e: e.table("age").conditional("age"), SurveyError, "two attributes or more"),
-    "several less one": (lambda e: e.difference([0, 1], 2), SurveyError, "one label each"),
-    "over nothing": (lambda e: e.ratio([0], {1: 0.0}), SurveyError, "under is zero for everybody"),
-    "together, perhaps": (lambda e: e.interval(simultaneous="no"), SurveyError, "True or False"),
-    "a value twice": (lambda e: e.table("age").sum(age=[1, 1]), SurveyError, "twice"),
-    "no such value": (lambda e: e.table("age").sum(age=9), ValueOutsideDomainError, "0 to 3"),
-    "given itself": (lambda e: e.table("age").share({"age": 1}, given={"age": 1}), SurveyError, "different attributes"),
-    "independence of one": (lambda e: e.table("age").independence(), SurveyError, "two attributes"),
+    "a share of nothing": (lambda e: e.table("age", "plan").share({}, {"plan": "pro"}), SurveyError, "of"),
+    "conditional alone": (lambda e: e.table("age").conditional("age"), SurveyError, "name"),
+    "several less one": (lambda e: e.difference([0, 1], 2), SurveyError, "first"),
+    "over nothing": (lambda e: e.ratio([0], {1: 0.0}), SurveyError, "under"),
+    "together, perhaps": (lambda e: e.interval(simultaneous="no"), SurveyError, "simultaneous"),
+    "a value twice": (lambda e: e.table("age").sum(age=[1, 1]), SurveyError, "age"),
+    "no such value": (lambda e: e.table("age").sum(age=9), UnknownAnswerError, "age"),
+    "given itself": (lambda e: e.table("age").share({"age": 1}, given={"age": 1}), SurveyError, "of"),
+    "independence of one": (lambda e: e.table("age").independence(), SurveyError, None),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_odd_combinations_are_refused(case: str) -> None:
-    act, kind, words = BAD[case]
-    with pytest.raises(kind, match=words):
+    act, kind, field = BAD[case]
+    with refuses(kind, field):
         act(estimated(SURVEYS["shares"], shares(), 1000))
 
 
 def test_unknown_queries_are_refused() -> None:
-    found = estimated(sv.Survey.queries(Bins(RECORDS, [0, 5, 24]), 1.0), shares(), 1000)
-    with pytest.raises(WorkloadError, match="query"):
+    found = estimated(sv.Survey(sv.queries(Bins(RECORDS, [0, 5, 24])), epsilon=1.0), shares(), 1000)
+    with refuses(UnknownAnswerError, "labels"):
         found.sum(["5-9"])
-    with pytest.raises(SurveyError, match="has no table"):
+    with refuses(SurveyError, "kind"):
         found.table("age")
 
 
 def test_many_answers_are_combined_in_no_time() -> None:
     """A million values: one row of weights, and no matrix beside it."""
-    survey = sv.Survey.distribution(10**6, 1.0, "hadamard")
+    survey = sv.Survey(sv.shares(10**6), epsilon=1.0, mechanism="hadamard")
     histogram = np.zeros(10**6, dtype=np.int64)
     histogram[:10] = 10_000
     found = survey.estimate(survey.simulate_aggregate(histogram=histogram, seed=1)).sum(range(5), level=1 - 1e-6)
@@ -265,6 +269,6 @@ def test_many_answers_are_combined_in_no_time() -> None:
 
 
 def test_prefixes_subtract_to_ranges() -> None:
-    found = estimated(sv.Survey.queries(Prefix(RECORDS), 2.0, strategy="haar"), shares())
+    found = estimated(sv.Survey(sv.queries(Prefix(RECORDS)), epsilon=2.0, strategy="haar"), shares())
     part = found.combine({11: 1, 3: -1}, level=1 - 1e-6)
     assert part.low <= shares()[4:12].sum() <= part.high

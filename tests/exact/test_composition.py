@@ -106,17 +106,17 @@ def _ternary() -> sv.Mechanism:
 def test_never_above_basic_composition_nor_the_local_sum() -> None:
     for n, delta, times in ((2, 1e-6, 30), (300, 1e-3, 2), (10**6, 1e-9, 30)):
         found = Amplified.of(create("hadamard", 10, 1.0), n, delta)
-        composed = sv.compose(found, delta, times)
+        composed = sv.compose(found, delta=delta, times=times)
         basic = times * found.shuffled.epsilon_at(delta / times)
         assert found.epsilon * (1 - 1e-4) <= composed.epsilon <= min(basic, times * 1.0)
-        assert sv.compose([found], delta).epsilon == found.epsilon
+        assert sv.compose([found], delta=delta).epsilon == found.epsilon
     assert composed.parts == 30
     assert composed.epsilon < 7 * found.epsilon, "far below 30 times one"
 
 
 def test_certificates_of_different_surveys() -> None:
     one, other = (Amplified.of(create("hadamard", 10, epsilon), 10**5, 1e-6) for epsilon in (1.0, 2.0))
-    mixed = sv.compose([one, other, one], 1e-6, times=2)
-    assert sv.compose(one, 1e-6, 6).epsilon < mixed.epsilon < sv.compose(other, 1e-6, 6).epsilon
+    mixed = sv.compose([one, other, one], delta=1e-6, times=2)
+    assert sv.compose(one, delta=1e-6, times=6).epsilon < mixed.epsilon < sv.compose(other, delta=1e-6, times=6).epsilon
     assert (mixed.parts, mixed.local_epsilon) == (6, 8.0)
     assert str(mixed).endswith("6 reports of a person")

@@ -15,6 +15,7 @@ def test_battery(name: str) -> None:
     check_mechanism(serving(FiniteMechanism)[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", serving(FiniteMechanism))
 @pytest.mark.parametrize("epsilon", [2.0**-10, 8.0])
 def test_battery_at_extreme_epsilon(name: str, epsilon: float) -> None:

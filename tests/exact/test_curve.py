@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import MismatchError, NoReportsError, SimulationError, SottovoceError, SurveyError
 from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.trend import line_through, smoothed
@@ -22,7 +23,7 @@ SHARES = np.array([0.2, 0.25, 0.3, 0.35, 0.4, 0.45])
 def weekly(question: Any = None, epsilon: float = 2.0, **more: Any) -> Tracking:
     asked = sv.questions.Shares(["yes", "no"]) if question is None else question
     given = {"periods": 6, "every": "week", "starts": "2027-01-04", **more}
-    return sv.Survey.tracking(asked, epsilon=epsilon, **given)
+    return sv.Tracking(asked, epsilon=epsilon, **given)
 
 
 @pytest.fixture(scope="module")
@@ -70,18 +71,19 @@ def test_gaps_are_gaps_and_open_periods_take_no_part(tracking: Tracking, aggrega
     series = found.series("yes")
     assert [point.state for point in series.points] == ["closed", "empty", "closed", "empty", "closed", "open"]
     assert found.closed == [1, 3, 5]
-    assert [point.value for point in series.points if point.state == "empty"] == [None, None]
-    assert series.points[5].value is not None
-    assert series.points[5].band_low is None
+    assert [math.isnan(point.value) for point in series if point.state == "empty"] == [True, True]
+    assert [point.row()["value"] for point in series if point.state == "empty"] == [None, None]
+    assert math.isfinite(series.points[5].value)
+    assert math.isnan(series.points[5].band_low)
     assert series.each_level == 0.95 ** (1 / 3)
     assert found.trend("yes").periods == 3
     smooth = found.smooth("yes")
     assert [point.period for point in smooth.points] == [1, 2, 3, 4, 5]
     assert repr(found) == (
         f"<curve of 6 periods, 1 open, 2 without reports, {sum(a.n_reports for a in given.values()):,} reports, "
-        "epsilon 2 per window>"
+        f"{found.tracking.promise}>"
     )
-    with pytest.raises(NoReportsError, match=r"period 2 \(week of 11 January 2027\) has no reports"):
+    with refuses(NoReportsError, "later"):
         found.difference(2, 1, "yes")
     frame = found.to_pandas("yes")
     assert math.isnan(frame.loc[2, "value"])
@@ -91,7 +93,7 @@ def test_an_open_period_without_reports_is_open(tracking: Tracking, aggregates: 
     given = dict(aggregates) | {6: tracking.period(6).aggregate()}
     found = tracking.estimate(given, closed=range(1, 6))
     last = found.series("yes").points[-1]
-    assert (last.state, last.value, last.n_reports) == ("open", None, 0)
+    assert (last.state, last.row()["value"], last.n_reports) == ("open", None, 0)
     found.plot("yes", smooth=True)
 
 
@@ -123,7 +125,7 @@ def test_numbers_are_followed_by_their_mean() -> None:
     assert found.series("standard deviation").points[0].value == found[1].standard_deviation().value
     assert not found.to_dict()["share"]
     assert found.to_dict(question.label(0))["share"]
-    with pytest.raises(SurveyError, match="'mean', 'standard deviation', 'median'"):
+    with refuses(SurveyError, "answer"):
         found.series("height")
     assert "mean" in found._repr_html_()
 
@@ -145,9 +147,8 @@ def test_records_choices_queries_and_vectors_have_curves() -> None:
 
 @pytest.mark.parametrize("answer", [None, "maybe", lambda estimate, level: 1.0])
 def test_bad_answers(curve: Curve, answer: Any) -> None:
-    with pytest.raises(SottovoceError) as refusal:
+    with refuses(SottovoceError, "answer"):
         curve.series(answer)
-    assert refusal.value.field == "answer"
 
 
 # --- differences, trend, smoothing -----------------------------------------------------------
@@ -275,19 +276,26 @@ def test_the_picture_leaves_gaps(tracking: Tracking, aggregates: dict[int, sv.Ag
     assert "holds only if it does" in ax.get_title(loc="left").replace("\n", " ")
 
 
+def test_the_picture_marks_the_days_on_which_periods_begin(
+    tracking: Tracking, aggregates: dict[int, sv.Aggregate]
+) -> None:
+    ax = tracking.estimate(aggregates).plot("yes")
+    assert [text.get_text() for text in ax.get_xticklabels()][:2] == ["4 Jan\n2027", "11 Jan"]
+
+
 # --- what is given --------------------------------------------------------------------------
 
 
 def test_aggregates_of_other_periods_are_refused(tracking: Tracking, aggregates: dict[int, sv.Aggregate]) -> None:
-    with pytest.raises(MismatchError, match="the aggregate of period 2 belongs to"):
+    with refuses(MismatchError, "aggregates"):
         tracking.estimate({2: aggregates[1]})
-    with pytest.raises(SurveyError, match="period has type str"):
+    with refuses(SurveyError, "period"):
         tracking.estimate({1: aggregates[1], "2": aggregates[2]})  # type: ignore[dict-item]
-    with pytest.raises(MismatchError, match="must have an aggregate"):
+    with refuses(MismatchError, "aggregates"):
         tracking.estimate({1: 5})  # type: ignore[dict-item]
-    with pytest.raises(NoReportsError, match="no periods"):
+    with refuses(NoReportsError, "aggregates"):
         tracking.estimate({})
-    with pytest.raises(SurveyError, match="two different periods"):
+    with refuses(SurveyError, "earlier"):
         tracking.estimate(aggregates).difference(1, 1, "yes")
 
 
@@ -332,25 +340,24 @@ def test_an_early_end_and_columns() -> None:
     tracking = weekly(sv.questions.Records.of(attributes={"plan": ["free", "pro"], "age": 3}), periods=None, renews=4)
     columns = {"plan": np.array(["free", "pro"] * 50), "age": np.arange(100) % 3}
     assert sorted(tracking.simulate([columns] * 3, seed=1)) == [1, 2, 3]
-    with pytest.raises(SimulationError, match="without an end"):
+    with refuses(SimulationError, "histories"):
         tracking.simulate(lambda week: columns, seed=1)
-    with pytest.raises(SimulationError, match="different lengths"):
+    with refuses(SimulationError, "histories"):
         tracking.simulate([columns | {"age": np.arange(3)}], seed=1)
 
 
 @pytest.mark.parametrize(
-    ("histories", "words"),
+    "histories",
     [
-        (5, "must be an array"),
-        ("yes", "must be an array"),
-        (np.array(["yes"]), "a row per person"),
-        ([["yes"]] * 7, "has 7 periods: give values for 1 to 6"),
-        ([], "has 0 periods"),
-        ([["yes"], ["yes", "no"]], "another number of people in period 2"),
-        ([5], "values of period 1 as a list"),
+        5,
+        "yes",
+        np.array(["yes"]),
+        [["yes"]] * 7,
+        [],
+        [["yes"], ["yes", "no"]],
+        [5],
     ],
 )
-def test_bad_histories(tracking: Tracking, histories: Any, words: str) -> None:
-    with pytest.raises(SimulationError, match=words) as refusal:
+def test_bad_histories(tracking: Tracking, histories: Any) -> None:
+    with refuses(SimulationError, "histories"):
         tracking.simulate(histories, seed=1)
-    assert refusal.value.field == "histories"

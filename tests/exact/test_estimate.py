@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
@@ -18,7 +19,7 @@ from sottovoce.workloads import Dense, Identity
 
 @pytest.fixture(scope="module")
 def survey():
-    return sv.Survey.distribution(["a", "b", "c", "d"], 1.0, "hadamard")
+    return sv.Survey(sv.shares(["a", "b", "c", "d"]), epsilon=1.0, mechanism="hadamard")
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def test_top_is_sorted_and_checked(estimate) -> None:
     assert len(shares) == 4
     assert shares == sorted(shares, reverse=True)
     for bad in (0, -1, 2.5, "x", True):
-        with pytest.raises(SurveyError, match="k "):
+        with refuses(SurveyError, "k"):
             estimate.top(bad)
 
 
@@ -80,14 +81,14 @@ def test_forms_agree(estimate) -> None:
     assert estimate["a"].value == estimate.values[0]
     assert (
         "<script>"
-        not in sv.Survey.distribution(["<script>", "b"], 1.0)
-        .estimate(sv.Survey.distribution(["<script>", "b"], 1.0).simulate([0, 1], seed=1))
+        not in sv.Survey(sv.shares(["<script>", "b"]), epsilon=1.0)
+        .estimate(sv.Survey(sv.shares(["<script>", "b"]), epsilon=1.0).simulate(["<script>", "b"], seed=1))
         ._repr_html_()
     )
 
 
 def test_the_bound_never_exceeds_the_diameter() -> None:
-    survey = sv.Survey.distribution(10_000, 0.01, "randomized_response")
+    survey = sv.Survey(sv.shares(10_000), epsilon=0.01, mechanism="randomized_response")
     assert survey.estimate(survey.simulate([1, 2, 3], seed=1)).bound.value <= 2**0.5
 
 
@@ -97,13 +98,13 @@ def test_numpy_integers_are_parameters_like_any_other() -> None:
 
 
 def test_spaces_far_larger_than_the_domain_are_refused() -> None:
-    with pytest.raises(SurveyError, match="times as many points"):
+    with refuses(SurveyError, "dimension"):
         ProjectiveGeometry(5, 1.0, order=3, dimension=64)
 
 
 def test_intervals_of_values_seen_not_once_reach_up() -> None:
     """The variance is taken at the interval's end: a rare value nobody reported still has room above zero."""
-    survey = sv.Survey.distribution(10, 8.0, "randomized_response")
+    survey = sv.Survey(sv.shares(10), epsilon=8.0, mechanism="randomized_response")
     estimate = survey.estimate(survey.simulate([0] * 1000, seed=1))
     low, high = estimate.interval(0.95)
     rare = estimate.raw <= 0
@@ -115,8 +116,9 @@ def test_intervals_of_values_seen_not_once_reach_up() -> None:
 
 
 def test_hostile_labels_can_be_drawn(tmp_path) -> None:
-    survey = sv.Survey.distribution(["$\\frac{$", "$x$", "b"], 1.0)
-    survey.estimate(survey.simulate([0, 1, 2], seed=1)).plot().figure.savefig(tmp_path / "x.png")
+    labels = ["$\\frac{$", "$x$", "b"]
+    survey = sv.Survey(sv.shares(labels), epsilon=1.0)
+    survey.estimate(survey.simulate(labels, seed=1)).plot().figure.savefig(tmp_path / "x.png")
 
 
 def test_labels_of_records_never_collide() -> None:
@@ -130,11 +132,10 @@ def test_integers_are_not_positions_where_labels_look_like_integers() -> None:
     for wrong in (1, [1, 2]):
         with pytest.raises(sv.errors.ValueOutsideDomainError):
             stars.indices([wrong]) if isinstance(wrong, int) else stars.indices(wrong)
-    assert sv.Domain.of(["red", "blue"]).index(1) == 1
 
 
 def test_reports_in_a_set_are_refused(survey) -> None:
-    with pytest.raises(sv.errors.ReportError, match="sequence or stream"):
+    with refuses(sv.errors.ReportError, "reports"):
         survey.aggregate().add({survey.randomize("a")})
 
 
@@ -149,10 +150,10 @@ def own_share_tells(mechanism: FiniteMechanism) -> bool:
 @pytest.mark.parametrize("people", [[40, 25, 10, 5, 0, 0, 0], [30_000, 500, 20_000, 1, 0, 900, 8_000]], ids=sum)
 def test_shares_are_the_identity_query(mechanism: str, people: list[int]) -> None:
     """The same reports, read as answers to the identity query, give the same estimate and the same intervals."""
-    shares = sv.Survey.distribution(7, 1.0, mechanism)
+    shares = sv.Survey(sv.shares(7), epsilon=1.0, mechanism=mechanism)
     aggregate = shares.simulate_aggregate(histogram=people, seed=5)
-    asked = sv.Survey.queries(Identity(7), 1.0, strategy="histogram", mechanism=mechanism)
-    written = sv.Survey.queries(Dense(np.eye(7)), 1.0, strategy="histogram", mechanism=mechanism)
+    asked = sv.Survey(sv.queries(Identity(7)), epsilon=1.0, strategy="histogram", mechanism=mechanism)
+    written = sv.Survey(sv.queries(Dense(np.eye(7))), epsilon=1.0, strategy="histogram", mechanism=mechanism)
     stated = shares.estimate(aggregate)
     for survey in (asked, written):
         assert survey.mechanism == shares.mechanism
@@ -172,7 +173,7 @@ def test_shares_are_the_identity_query(mechanism: str, people: list[int]) -> Non
 def test_an_estimate_copies_no_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Hadamard aggregate has two counters per value; the estimate takes three arrays of one number per value."""
     size = 2**16
-    survey = sv.Survey.distribution(size, 1.0, "hadamard")
+    survey = sv.Survey(sv.shares(size), epsilon=1.0, mechanism="hadamard")
     aggregate = survey.simulate_aggregate(histogram=np.ones(size, dtype=np.int64), seed=1)
     survey.estimate(aggregate)
     tracemalloc.start()
@@ -192,7 +193,7 @@ def test_answers_far_from_zero_lose_no_digits(mechanism: str, shift: float) -> N
     """The same query with a constant added: the same interval, moved, though it is a millionth of the answer."""
     row = np.linspace(0, 1, 12)
     plain, moved = (
-        sv.Survey.queries(Dense([row + by, 2 * row]), 1.0, strategy="histogram", mechanism=mechanism)
+        sv.Survey(sv.queries(Dense([row + by, 2 * row])), epsilon=1.0, strategy="histogram", mechanism=mechanism)
         for by in (0.0, shift)
     )
     people = np.arange(1, 13) * 700
@@ -205,9 +206,9 @@ def test_answers_far_from_zero_lose_no_digits(mechanism: str, shift: float) -> N
 def test_what_a_kind_cannot_tell_is_not_there_and_says_who_can() -> None:
     """One class per kind; a missing method is an attribute error for `hasattr`, and a clear refusal for people."""
     made = {
-        "shares": sv.Survey.distribution(["a", "b"], 2.0),
-        "product": sv.Survey.distribution({"a": ["x", "y"], "b": 2}, 2.0),
-        "number": sv.Survey.number(0, 10, 2.0),
+        "shares": sv.Survey(sv.shares(["a", "b"]), epsilon=2.0),
+        "product": sv.Survey(sv.shares({"a": ["x", "y"], "b": 2}), epsilon=2.0),
+        "number": sv.Survey(sv.number(0, 10), epsilon=2.0),
     }
     values = {"shares": ["a"] * 50, "product": [("x", 1)] * 50, "number": [3.0] * 50}
     found = {name: survey.estimate(survey.simulate(values[name], seed=1)) for name, survey in made.items()}
@@ -217,9 +218,8 @@ def test_what_a_kind_cannot_tell_is_not_there_and_says_who_can() -> None:
         "product": (False, True, False),
         "number": (True, False, False),
     }
-    with pytest.raises(SurveyError, match="shares has no quantile") as refused:
+    with refuses(SurveyError, "kind"):
         found["shares"].quantile(0.5)
-    assert refused.value.field == "kind"
     with pytest.raises(AttributeError, match="nonsense") as unknown:
         _ = found["shares"].nonsense
     assert not isinstance(unknown.value, SurveyError)

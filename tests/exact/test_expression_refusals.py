@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from cases import each
+from refusing import refuses
 from sottovoce import Domain
 from sottovoce.core.errors import QueryError, SurveyError
 from sottovoce.expressions import Query, numbers, positions, query
@@ -18,6 +19,7 @@ from sottovoce.expressions.limits import MAX_CONSTANTS, MAX_DEPTH, MAX_NODES, MA
 PEOPLE = Domain.product(
     age=range(100), country=["DE", "FR"], home=["FR", "DE"], code=[3, 7, 9], name=Domain.text(4, "abc")
 )
+SOMEBODY = {"age": 0, "country": "DE", "home": "FR", "code": 3, "name": ""}
 LONGEST_MESSAGE = 500
 
 UNREADABLE = [
@@ -141,7 +143,7 @@ def test_expressions_that_could_go_wrong(text: str, column: int, words: str) -> 
     assert words in str(caught.value)
     assert len(str(caught.value)) < LONGEST_MESSAGE
     with pytest.raises(QueryError) as again:
-        Query.from_tree(asked.tree).evaluate_one(PEOPLE, 0)
+        Query.from_tree(asked.tree).evaluate_one(PEOPLE, SOMEBODY)
     assert words in str(again.value), "a tree is refused like its text"
     assert "column" not in str(again.value)
 
@@ -237,12 +239,12 @@ def test_the_limits_themselves_are_allowed() -> None:
     domain = Domain.product(age=range(100))
     deep = Query.from_tree(nested(MAX_DEPTH - 1))
     assert deep.check(domain).depth == MAX_DEPTH
-    assert query(deep.text).evaluate_one(domain, 7) == 7
+    assert query(deep.text).evaluate_one(domain, {"age": 7}) == 7
     wide = Query.from_tree(["min", *[AGE] * (MAX_NODES - 1)])
     assert wide.check(domain).nodes == MAX_NODES
-    assert wide.evaluate_one(domain, 7) == 7
+    assert wide.evaluate_one(domain, {"age": 7}) == 7
     listed = Query.from_tree(["in", AGE, list(range(MAX_CONSTANTS))])
-    assert listed.evaluate_one(domain, 7) == 1
+    assert listed.evaluate_one(domain, {"age": 7}) == 1
     assert query("0" + " " * (MAX_TEXT - 1)).tree == 0
     assert query("'" + "a" * (MAX_TEXT - 7) + "'==x").text
     assert Query.from_tree(["min", *[doubled(8)] * 2]).check(domain).nodes == 1023
@@ -295,7 +297,7 @@ def test_columns_that_hold_no_positions(columns: Any, text: str) -> None:
         lambda: positions(query("age + code + letter(word, 1)"), SMALL, columns, 9),
     ]
     for ask in ways:
-        with pytest.raises(QueryError, match=r"give domain\.columns\(values\)$") as caught:
+        with refuses(QueryError, "columns") as caught:
             ask()
         assert "7" not in str(caught.value)
         assert caught.value.__suppress_context__ or caught.value.__context__ is None

@@ -15,12 +15,14 @@ import pytest
 
 from cases import each
 from expression_oracle import answer, kind
+from refusing import refuses
 from sottovoce import Domain
 from sottovoce.core.errors import QueryError, WorkloadError
 from sottovoce.domain import TextDomain
 from sottovoce.expressions import Checked, Query, evaluate, numbers, positions, query
 from sottovoce.expressions.tree import SHAPES
 from sottovoce.workloads import Identity, Parities, Prefix
+from sottovoce.workloads.naming import value_at
 from tracing import lines_run
 
 PEOPLE = Domain.product(
@@ -147,7 +149,7 @@ def test_answers_are_those_of_plain_python(asked: Query) -> None:
     assert checked.low <= min(expected)
     assert max(expected) <= checked.high
     assert numbers(asked, PEOPLE, EVERYBODY).tolist() == [float(value) for value in expected]
-    one = asked.evaluate_one(PEOPLE, RECORDS[-1])
+    one = asked.evaluate_one(PEOPLE, value_at(PEOPLE, RECORDS[-1]))
     assert one == expected[-1]
     assert type(one) is (int if checked.kind == "integer" else float)
 
@@ -292,7 +294,7 @@ def test_what_no_query_is_made_from(bad: object) -> None:
 
 
 def test_a_workload_says_which_names_it_has() -> None:
-    with pytest.raises(WorkloadError, match="no query is named 'median'"):
+    with refuses(WorkloadError, "name"):
         query((Prefix(10), "median"))
 
 
@@ -322,16 +324,16 @@ def test_positions_are_clipped_and_integers() -> None:
     columns = PEOPLE.columns([(-3, "DE", "DE", 5, ""), (9, "DE", "DE", 40, "a")])
     assert positions(query("age"), PEOPLE, columns, 6).tolist() == [0, 5]
     assert positions(query("age < 0"), PEOPLE, columns, 2).tolist() == [1, 0]
-    with pytest.raises(QueryError, match="gives a real"):
+    with refuses(QueryError, "query"):
         positions(query("age / 2"), PEOPLE, columns, 6)
 
 
 def test_columns_must_be_the_domains() -> None:
     for columns in ({}, {"age": np.arange(3)}, {**EVERYBODY, "age": np.arange(3)}):
-        with pytest.raises(QueryError, match=r"domain\.columns"):
+        with refuses(QueryError, "columns"):
             query("age").evaluate(PEOPLE, columns)
     assert query("age").evaluate(PEOPLE, PEOPLE.split([])).shape == (0,)
-    with pytest.raises(QueryError, match=r"Domain\.of"):
+    with refuses(QueryError, "domain"):
         query("age").check({"age": range(100)})  # type: ignore[arg-type]
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import CapacityError, PlanError, WorkloadError
 from sottovoce.strategies.laws import roots as factorize_root
 from sottovoce.strategies.laws.roots import gram_of, root_of
@@ -208,27 +209,27 @@ def test_the_result_cannot_be_changed():
 
 @pytest.mark.parametrize("tolerance", [0, -1.0, 1.0, math.nan, "tight", True])
 def test_bad_tolerances_are_refused(tolerance):
-    with pytest.raises(PlanError, match="tolerance"):
+    with refuses(PlanError, "tolerance"):
         factorize(Identity(3), tolerance=tolerance)
 
 
 @pytest.mark.parametrize("iterations", [0, 1.5, True, None])
 def test_bad_limits_are_refused(iterations):
-    with pytest.raises(PlanError, match="max_iterations"):
+    with refuses(PlanError, "max_iterations"):
         factorize(Identity(3), max_iterations=iterations)
 
 
 def test_queries_that_ask_nothing_are_refused():
     constant = Dense([[0.1, 0.1, 0.1], [0.7, 0.7, 0.7]])
     assert factorize(constant).objective == pytest.approx(0.5)
-    with pytest.raises(WorkloadError, match="nothing to ask"):
+    with refuses(WorkloadError, "workload"):
         factorize(constant, centred=True)
 
 
 def test_too_many_values_are_refused():
-    with pytest.raises(CapacityError, match="too many"):
+    with refuses(CapacityError, "workload"):
         factorize(Prefix(100_000))
-    with pytest.raises(CapacityError, match="too many"):
+    with refuses(CapacityError, "workload"):
         factorize(Marginals(k=4, a=40, b=40, c=40, d=40))
 
 

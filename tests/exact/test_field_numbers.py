@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import SurveyError
 from sottovoce.kernels.finite_field import (
     field_of_order,
@@ -21,23 +22,23 @@ from sottovoce.mechanisms.projective_space import ProjectiveSpace, dimension_for
 
 
 @pytest.mark.parametrize(
-    ("size", "order", "dimension", "words"),
+    ("size", "order", "dimension", "field"),
     [
-        (7, 1, 3, "order is 1: it must be an integer from 2 to 2147483647"),
-        (2**31, 2**31, 2, "order is 2147483648: it must be an integer from 2 to 2147483647"),
-        (7, 6, 3, "a prime, or a power of one up to 256, near"),
-        (200, 2 * 3 * 5 * 7, 2, "a prime, or a power of one up to 256, near"),
-        (200, 17**2, 2, "a prime, or a power of one up to 256, near"),
-        (7, 2, 1, "dimension is 1: it must be an integer from 2 to 64"),
-        (7, 2, 65, "dimension is 65: it must be an integer from 2 to 64"),
-        (7, 2, 64, "give over 64 times as many points as values"),
-        (8, 2, 3, "order 2 and dimension 3 give 7 points, too few for 8 values"),
-        (2, 128, 2, "order 128 and dimension 2 give over 64 times as many points as values"),
-        (2, 2, 8, "order 2 and dimension 8 give over 64 times as many points as values"),
+        (7, 1, 3, "order"),
+        (2**31, 2**31, 2, "order"),
+        (7, 6, 3, "order"),
+        (200, 2 * 3 * 5 * 7, 2, "order"),
+        (200, 17**2, 2, "order"),
+        (7, 2, 1, "dimension"),
+        (7, 2, 65, "dimension"),
+        (7, 2, 64, "dimension"),
+        (8, 2, 3, "dimension"),
+        (2, 128, 2, "dimension"),
+        (2, 2, 8, "dimension"),
     ],
 )
-def test_spaces_that_are_not_offered(size: int, order: int, dimension: int, words: str) -> None:
-    with pytest.raises(SurveyError, match=words):
+def test_spaces_that_are_not_offered(size: int, order: int, dimension: int, field: str) -> None:
+    with refuses(SurveyError, field):
         ProjectiveGeometry(size, 1.0, order, dimension)
 
 

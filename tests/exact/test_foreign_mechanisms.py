@@ -19,6 +19,7 @@ from commands import run_here
 from evidence.published import gaussian as published_gaussian
 from exact.test_public_names import HEAVY
 from foreign import LAZY, install
+from refusing import refuses
 from sottovoce.auditing import conformance
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.mechanisms import FiniteMechanism, find, register, registry
@@ -46,7 +47,7 @@ def lazy(change: str = "", by: str = "", name: str = "lazy_response") -> Any:
 
 def test_an_entry_point_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = install(tmp_path, monkeypatch)
-    survey = sv.Survey.distribution(COLOURS, epsilon=2.0, mechanism="lazy_response")
+    survey = sv.Survey(sv.shares(COLOURS), epsilon=2.0, mechanism="lazy_response")
     assert json.loads(survey.to_json())["design"] == {"strategy": "histogram", "mechanism": {"name": "lazy_response"}}
     assert type(survey.mechanism).__module__ == module
     registry.REGISTRY.forget()
@@ -59,8 +60,8 @@ def test_an_entry_point_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest
 
 def test_a_simulated_survey_is_estimated_as_it_should_be() -> None:
     """Lazy response is randomized response in other words: the same expected errors, and estimates within them."""
-    survey = sv.Survey.distribution(COLOURS, epsilon=2.0, mechanism=lazy())
-    twin = sv.Survey.distribution(COLOURS, epsilon=2.0, mechanism="randomized_response")
+    survey = sv.Survey(sv.shares(COLOURS), epsilon=2.0, mechanism=lazy())
+    twin = sv.Survey(sv.shares(COLOURS), epsilon=2.0, mechanism="randomized_response")
     assert survey.design.margin(10_000) == pytest.approx(twin.design.margin(10_000), rel=1e-9)
     estimate = survey.estimate(survey.simulate(["red"] * 6000 + ["blue"] * 4000, seed=3))
     assert estimate.standard_errors == pytest.approx(
@@ -72,20 +73,24 @@ def test_a_simulated_survey_is_estimated_as_it_should_be() -> None:
 
 def test_an_instance_or_a_class_stands_for_its_name() -> None:
     kind = lazy()
-    by_class = sv.Survey.distribution(5, 1.0, kind)
-    assert sv.Survey.distribution(5, 1.0, kind(5, 1.0)) == by_class == sv.Survey.distribution(5, 1.0, "lazy_response")
-    curve = sv.Survey.queries(Prefix(5), 1.0, mechanism=kind(5, 1.0))
+    by_class = sv.Survey(sv.shares(5), epsilon=1.0, mechanism=kind)
+    assert (
+        sv.Survey(sv.shares(5), epsilon=1.0, mechanism=kind(5, 1.0))
+        == by_class
+        == sv.Survey(sv.shares(5), epsilon=1.0, mechanism="lazy_response")
+    )
+    curve = sv.Survey(sv.queries(Prefix(5)), epsilon=1.0, mechanism=kind(5, 1.0))
     assert (curve.design.name, curve.mechanism) == ("histogram", kind(5, 1.0))
     assert sv.Survey.from_json(curve.to_json()) == curve
     exact = RandomizedResponse(5, 1.0)
-    assert sv.Survey.distribution(5, 1.0, exact).mechanism is exact
+    assert sv.Survey(sv.shares(5), epsilon=1.0, mechanism=exact).mechanism is exact
 
 
 def test_auto_never_takes_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch)
-    plan = sv.plan(5, epsilon=1.0, users=1000)
+    plan = sv.plan(sv.shares(5), epsilon=1.0, people=1000)
     assert "lazy_response" not in {option.mechanism for option in plan.options}
-    assert sv.plan(5, epsilon=1.0, users=1000, mechanism="lazy_response").best.mechanism == "lazy_response"
+    assert sv.plan(sv.shares(5), epsilon=1.0, people=1000, mechanism="lazy_response").best.mechanism == "lazy_response"
 
 
 def test_commands_know_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +102,7 @@ def test_commands_know_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert f"from the package {module}: one value" in " ".join(run("mechanisms").out.split())
     audited = run("audit", "lazy_response", "--samples", "200", "--json").json
     assert audited["sound"]
-    people = ("--values", "5", "--epsilon", "1", "--users", "1000", "--mechanism", "lazy_response")
+    people = ("--values", "5", "--epsilon", "1", "--people", "1000", "--mechanism", "lazy_response")
     assert run("plan", "shares", *people).out.count("lazy_response") > 0
 
 
@@ -141,7 +146,7 @@ def test_commands_name_a_broken_entry_point_in_one_line(
 def test_a_device_needs_nothing_heavy_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The battery runs without SciPy and without a compiler."""
     module = install(tmp_path, monkeypatch)
-    text = sv.Survey.distribution(COLOURS, 1.0, "lazy_response").to_json()
+    text = sv.Survey(sv.shares(COLOURS), epsilon=1.0, mechanism="lazy_response").to_json()
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path / f'site_{module}')!r})\n"
         f"import sottovoce as sv\nsv.Survey.from_json({text!r}).randomize('blue')\n"
@@ -155,11 +160,11 @@ def test_a_device_needs_nothing_heavy_for_it(tmp_path: Path, monkeypatch: pytest
 
 
 def test_an_unknown_name_is_refused_with_the_remedy() -> None:
-    survey = sv.Survey.distribution(COLOURS, 1.0, lazy())
+    survey = sv.Survey(sv.shares(COLOURS), epsilon=1.0, mechanism=lazy())
     registry.REGISTRY.forget()
     for load in (
         lambda: sv.Survey.from_json(survey.to_json()),
-        lambda: sv.Survey.distribution(COLOURS, 1.0, "lazy_response"),
+        lambda: sv.Survey(sv.shares(COLOURS), epsilon=1.0, mechanism="lazy_response"),
     ):
         with pytest.raises(MechanismError, match=r"install the package .*or call sottovoce\.mechanisms\.register"):
             load()
@@ -174,13 +179,13 @@ def test_an_entry_point_that_cannot_be_imported_hides_no_other(tmp_path: Path, m
         assert list(registry.REGISTRY.others()) == ["lazy_response"]
     with pytest.raises(MechanismError, match=r"'broken_response' .* cannot be loaded .*; repair or uninstall"):
         find("broken_response", FiniteMechanism)
-    assert sv.Survey.distribution(5, 1.0, "lazy_response").mechanism.name == "lazy_response"
+    assert sv.Survey(sv.shares(5), epsilon=1.0, mechanism="lazy_response").mechanism.name == "lazy_response"
 
 
 def test_an_entry_point_must_bear_the_mechanisms_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch, name="eager_response")
     with pytest.raises(MechanismError, match="has another name: give both the same"):
-        sv.Survey.distribution(5, 1.0, "eager_response")
+        sv.Survey(sv.shares(5), epsilon=1.0, mechanism="eager_response")
 
 
 def test_a_name_that_is_taken_is_refused_and_both_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,8 +196,11 @@ def test_a_name_that_is_taken_is_refused_and_both_are_named(tmp_path: Path, monk
     with pytest.raises(MechanismError, match=rf"{module}\.LazyResponse has .* as lazy_module\.LazyResponse"):
         register(getattr(__import__(module), "LazyResponse"))  # noqa: B009
     install(tmp_path, monkeypatch, LAZY.replace('"lazy_response"', '"hadamard"'), "hadamard")
-    assert sv.Survey.distribution(5, 1.0, "hadamard").mechanism == sv.Survey.distribution(5, 1.0, "hadamard").mechanism
-    assert not registry.REGISTRY.is_foreign(type(sv.Survey.distribution(5, 1.0, "hadamard").mechanism))
+    assert (
+        sv.Survey(sv.shares(5), epsilon=1.0, mechanism="hadamard").mechanism
+        == sv.Survey(sv.shares(5), epsilon=1.0, mechanism="hadamard").mechanism
+    )
+    assert not registry.REGISTRY.is_foreign(type(sv.Survey(sv.shares(5), epsilon=1.0, mechanism="hadamard").mechanism))
 
 
 def test_a_name_that_two_packages_offer_is_refused_and_both_are_named(
@@ -218,17 +226,17 @@ def test_a_name_that_an_entry_point_offers_is_refused_and_the_entry_point_is_nam
     words = (
         rf"lazy_module\.LazyResponse has the same name as what entry point 'lazy_response' \({module}:LazyResponse\)"
     )
-    for use in (register, lambda kind: sv.Survey.distribution(5, 1.0, kind)):
+    for use in (register, lambda kind: sv.Survey(sv.shares(5), epsilon=1.0, mechanism=kind)):
         with pytest.raises(MechanismError, match=words):
             use(lazy())
     kind = __import__(module).LazyResponse
-    assert sv.Survey.distribution(5, 1.0, kind).mechanism == kind(5, 1.0)
+    assert sv.Survey(sv.shares(5), epsilon=1.0, mechanism=kind).mechanism == kind(5, 1.0)
 
 
 def test_an_entry_point_that_exits_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch, "raise SystemExit(3)")
     with pytest.raises(MechanismError, match=r"'lazy_response' .* cannot be loaded \(SystemExit: 3\); repair"):
-        sv.Survey.distribution(5, 1.0, "lazy_response")
+        sv.Survey(sv.shares(5), epsilon=1.0, mechanism="lazy_response")
     with pytest.warns(RuntimeWarning, match="SystemExit: 3"):
         assert registry.REGISTRY.others() == {}
 
@@ -238,17 +246,17 @@ def test_an_entry_point_that_exits_cannot_be_loaded(tmp_path: Path, monkeypatch:
 )
 def test_an_entry_point_must_offer_a_mechanism(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     install(tmp_path, monkeypatch, code)
-    with pytest.raises(MechanismError, match=r"entry point 'lazy_response' .* is no subclass of .*Mechanism"):
-        sv.Survey.distribution(5, 1.0, "lazy_response")
+    with pytest.raises(MechanismError, match=r"entry point 'lazy_response' .* is not a subclass of .*Mechanism"):
+        sv.Survey(sv.shares(5), epsilon=1.0, mechanism="lazy_response")
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
         (VectorMechanism, "is not finished"),
-        (int, "int is no subclass"),
-        ("lazy_response", "'lazy_response' is no subclass"),
-        (published_gaussian, "is no subclass"),
+        (int, "int is not a subclass"),
+        ("lazy_response", "'lazy_response' is not a subclass"),
+        (published_gaussian, "is not a subclass"),
         (SupportMechanism, "is not finished: it lacks .*_support"),
     ],
 )
@@ -257,7 +265,7 @@ def test_what_is_no_mechanism_is_refused(kind: Any, words: str) -> None:
         register(kind)
     if isinstance(kind, type):
         with pytest.raises(MechanismError, match=words) as caught:
-            sv.Survey.distribution(5, 1.0, kind)
+            sv.Survey(sv.shares(5), epsilon=1.0, mechanism=kind)
         assert caught.value.field == "mechanism"
 
 
@@ -271,17 +279,16 @@ def test_what_is_not_for_devices_or_has_no_proper_name_is_refused() -> None:
 
 def test_an_instance_must_fit_the_survey() -> None:
     kind = lazy()
-    with pytest.raises(SurveyError, match="another number of values") as caught:
-        sv.Survey.distribution(6, 1.0, kind(5, 1.0))
-    assert caught.value.field == "mechanism"
-    with pytest.raises(SurveyError, match="another epsilon"):
-        sv.Survey.distribution(5, 2.0, kind(5, 1.0))
-    with pytest.raises(SurveyError, match="goes with the histogram strategy only"):
-        sv.Survey.queries(Prefix(5), 1.0, mechanism=kind(5, 1.0), strategy="haar")
-    with pytest.raises(SurveyError, match="goes with the histogram strategy only"):
-        sv.Survey.mean(5, 1.0, 1.0, mechanism=kind(5, 1.0))
+    with refuses(SurveyError, "mechanism"):
+        sv.Survey(sv.shares(6), epsilon=1.0, mechanism=kind(5, 1.0))
+    with refuses(SurveyError, "epsilon"):
+        sv.Survey(sv.shares(5), epsilon=2.0, mechanism=kind(5, 1.0))
+    with refuses(SurveyError, "mechanism"):
+        sv.Survey(sv.queries(Prefix(5)), epsilon=1.0, mechanism=kind(5, 1.0), strategy="haar")
+    with refuses(SurveyError, "mechanism"):
+        sv.Survey(sv.vector(5, 1.0), epsilon=1.0, mechanism=kind(5, 1.0))
     with pytest.raises(MechanismError, match="no mechanism for vectors is named 'lazy_response'"):
-        sv.Survey.mean(5, 1.0, 1.0, mechanism=kind)
+        sv.Survey(sv.vector(5, 1.0), epsilon=1.0, mechanism=kind)
 
 
 # --- the battery ----------------------------------------------------------------------------------
@@ -323,7 +330,7 @@ def test_one_that_fails_its_battery_is_refused_with_its_words(fault: str) -> Non
     with pytest.raises(
         MechanismError, match=rf"'lazy_response' fails its battery .*{words}.*check_mechanism\("
     ) as caught:
-        sv.Survey.distribution(5, 1.0, lazy(change, by))
+        sv.Survey(sv.shares(5), epsilon=1.0, mechanism=lazy(change, by))
     assert "no design can serve" in str(caught.value) or caught.value.field == "mechanism"
 
 
@@ -338,17 +345,17 @@ def test_the_battery_runs_once_for_a_class(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(conformance, "check_mechanism", counted)
     kind = lazy()
     for size in (3, 4, 5):
-        sv.Survey.from_json(sv.Survey.distribution(size, 1.0, kind).to_json())
+        sv.Survey.from_json(sv.Survey(sv.shares(size), epsilon=1.0, mechanism=kind).to_json())
     assert runs == [kind]
-    sv.Survey.distribution(3, 1.0, "hadamard")
+    sv.Survey(sv.shares(3), epsilon=1.0, mechanism="hadamard")
     assert runs == [kind], "those of this package are checked by its tests"
 
 
 def test_one_that_tells_too_much_about_large_domains_only_is_refused() -> None:
     kind = lazy("self.epsilon)\n\n    def _rand", "self.epsilon) + (self.domain_size > 50)\n\n    def _rand")
-    assert sv.Survey.distribution(50, 1.0, kind).mechanism == kind(50, 1.0)
+    assert sv.Survey(sv.shares(50), epsilon=1.0, mechanism=kind).mechanism == kind(50, 1.0)
     with pytest.raises(MechanismError, match=r"J=51, epsilon=1\) states a likelihood ratio above e\^epsilon"):
-        sv.Survey.distribution(51, 1.0, kind)
+        sv.Survey(sv.shares(51), epsilon=1.0, mechanism=kind)
 
 
 # --- what is known of every mechanism ---------------------------------------------------------------

@@ -147,7 +147,7 @@ def test_it_is_registered_named_and_read_back() -> None:
     register(Merged)
     assert REGISTRY.group == "sottovoce.strategies"
     assert find("merged") is Merged
-    survey = sv.Survey.queries(ADULTS, 1.0, strategy="merged", users=2000)
+    survey = sv.Survey(sv.queries(ADULTS), epsilon=1.0, strategy="merged", people=2000)
     again = sv.Survey.from_json(survey.to_json())
     assert again == survey
     assert restore(survey.design.to_statement(), ADULTS, 1.0, 0.0, {}) == survey.design
@@ -155,12 +155,12 @@ def test_it_is_registered_named_and_read_back() -> None:
     estimate = survey.estimate(survey.simulate(numbers, seed=3))
     low, high = estimate.interval(0.999)
     assert ((low <= ADULTS.matvec(SHARES)) & (ADULTS.matvec(SHARES) <= high)).all()
-    assert "merged" in sv.plan(survey.question, epsilon=1.0, users=2000, strategy="merged").options[0].strategy
+    assert "merged" in sv.plan(survey.question, epsilon=1.0, people=2000, strategy="merged").options[0].strategy
 
 
 def test_auto_never_chooses_it() -> None:
     register(Merged)
-    survey = sv.Survey.queries(ADULTS, 1.0, users=2000)
+    survey = sv.Survey(sv.queries(ADULTS), epsilon=1.0, people=2000)
     assert not REGISTRY.is_foreign(type(survey.design))
     found = options(Setting(ADULTS, 1.0, 0.0, 2000), survey.question.strategies)
     assert "merged" not in {option.strategy for option in found}
@@ -168,7 +168,7 @@ def test_auto_never_chooses_it() -> None:
 
 def test_a_device_loads_it_only_if_it_is_allowed() -> None:
     register(Merged)
-    statement = sv.Survey.queries(ADULTS, 1.0, strategy="merged").to_json().encode()
+    statement = sv.Survey(sv.queries(ADULTS), epsilon=1.0, strategy="merged").to_json().encode()
     with pytest.raises(SurveyError, match="'merged'"):
         check_foreign_allowed(statement, ())
     check_foreign_allowed(statement, ("merged",))
@@ -185,7 +185,7 @@ def test_one_that_spends_more_than_it_is_given_is_refused() -> None:
 
     register(Greedy)
     with pytest.raises((SurveyError, MechanismError), match="spends more"):
-        sv.Survey.queries(ADULTS, 1.0, strategy="greedy")
+        sv.Survey(sv.queries(ADULTS), epsilon=1.0, strategy="greedy")
 
 
 def test_unfinished_ones_and_taken_names_are_refused() -> None:
@@ -195,6 +195,6 @@ def test_unfinished_ones_and_taken_names_are_refused() -> None:
     class Haar(Listed):
         name: ClassVar[str] = "haar"
 
-    for kind, told in ((Unfinished, "raw_answers"), (Haar, "haar"), (Strategy, "not finished"), (int, "no subclass")):
+    for kind, told in ((Unfinished, "raw_answers"), (Haar, "haar"), (Strategy, "not finished"), (int, "a subclass")):
         with pytest.raises(SurveyError, match=told):
             register(kind)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 import sottovoce as sv
 import sottovoce.mechanisms.gaussian as module
 from cases import each
+from refusing import refuses
 from sottovoce.core.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.vector import VectorTrials, clip_to_ball
@@ -21,11 +22,11 @@ from sottovoce.randomness import ByteSource, os_source
 from sottovoce.theory.calibration import discrete_gaussian_sigma
 
 GRID = [
-    (dimension, epsilon, delta, users)
+    (dimension, epsilon, delta, people)
     for dimension in (1, 7, 1000)
     for epsilon in (2.0**-20, 0.5, 1.0, 16.0)
     for delta in (1e-300, 1e-6, 0.9)
-    for users in (1, 10**6, 10**12)
+    for people in (1, 10**6, 10**12)
 ]
 
 
@@ -33,22 +34,22 @@ def seeded() -> ByteSource:
     return ByteSource(np.random.default_rng(4).bytes)
 
 
-@each(("dimension", "epsilon", "delta", "users"), GRID)
-def test_best_keeps_its_promises(dimension: int, epsilon: float, delta: float, users: int) -> None:
-    m = Gaussian.best(dimension, 2.5, epsilon, delta, users)
+@each(("dimension", "epsilon", "delta", "people"), GRID)
+def test_best_keeps_its_promises(dimension: int, epsilon: float, delta: float, people: int) -> None:
+    m = Gaussian.best(dimension, 2.5, epsilon, delta, people)
     assert m.delta_upper <= Fraction(delta)
     assert math.sqrt(m.noise) == pytest.approx(discrete_gaussian_sigma(epsilon, delta, 2.5), rel=1e-6)
     assert m.codec.bytes_each <= 4
     assert max(m.parameters().values()) < 2**53
-    assert m.step <= 0.014 * math.sqrt(m.noise / users)
+    assert m.step <= 0.014 * math.sqrt(m.noise / people)
     assert Gaussian(dimension, 2.5, epsilon, delta, **m.parameters()) == m
     # The tail beyond the cut, over all coordinates, by the sub-Gaussian bound.
     reach = (m.bound - m.steps) ** 2 / (2 * m.noise_variance)
     assert math.log2(2 * dimension) - reach / math.log(2) < -64
 
 
-def test_fewer_bytes_for_fewer_users() -> None:
-    widths = [Gaussian.best(3, 1.0, 1.0, 1e-6, users).codec.bytes_each for users in (100, 10**6, 10**9)]
+def test_fewer_bytes_for_fewer_people() -> None:
+    widths = [Gaussian.best(3, 1.0, 1.0, 1e-6, people).codec.bytes_each for people in (100, 10**6, 10**9)]
     assert widths == [2, 3, 4]
 
 
@@ -56,7 +57,7 @@ def test_delta_zero_is_refused_with_a_remedy() -> None:
     with pytest.raises(MechanismError, match="codebook"):
         Gaussian.best(3, 1.0, 1.0, 0.0, 1000)
     good = Gaussian.best(3, 1.0, 1.0, 1e-6, 1000)
-    with pytest.raises(MechanismError, match="delta = 0"):
+    with refuses(MechanismError, "delta"):
         Gaussian(3, 1.0, 1.0, 0.0, **good.parameters())
 
 
@@ -64,10 +65,10 @@ def test_a_hostile_survey_cannot_state_too_little_noise() -> None:
     good = Gaussian.best(3, 1.0, 1.0, 1e-6, 10**6)
     less = math.floor(good.noise_variance * (1 - 1e-6))
     for steps, variance in ((good.steps, less), (good.steps * 2, good.noise_variance), (2**30, 2**20)):
-        with pytest.raises(MechanismError, match="too small"):
+        with refuses(MechanismError, "noise_variance"):
             Gaussian(3, 1.0, 1.0, 1e-6, steps, variance)
     for epsilon, delta in ((0.999, 1e-6), (1.0, 0.99e-6)):
-        with pytest.raises(MechanismError, match="too small"):
+        with refuses(MechanismError, "noise_variance"):
             Gaussian(3, 1.0, epsilon, delta, **good.parameters())
 
 

@@ -20,9 +20,14 @@ CROWD = 10**12
 """So many that noise has averaged out, and only the grid is left."""
 
 SURVEYS = {
-    "mean": sv.Survey.mean(4, 1.0, 8.0, 1e-6, "gaussian", users=100),
-    "queries": sv.Survey.queries(
-        Dense(np.outer(np.full(4, 0.5), [1.0, -1.0, 0.0])), 8.0, 1e-6, "gaussian", strategy="direct", users=100
+    "mean": sv.Survey(sv.vector(4, 1.0), epsilon=8.0, delta=1e-6, mechanism="gaussian", people=100),
+    "queries": sv.Survey(
+        sv.queries(Dense(np.outer(np.full(4, 0.5), [1.0, -1.0, 0.0]))),
+        epsilon=8.0,
+        delta=1e-6,
+        mechanism="gaussian",
+        strategy="direct",
+        people=100,
     ),
 }
 
@@ -59,7 +64,11 @@ def test_the_bound_is_the_one_without_and_what_the_grid_takes(kind: str) -> None
 
 
 def test_mechanisms_without_a_grid_have_none() -> None:
-    for survey in (sv.Survey.mean(4, 1.0, 1.0), sv.Survey.queries(Prefix(5), 1.0), sv.Survey.distribution(5, 1.0)):
+    for survey in (
+        sv.Survey(sv.vector(4, 1.0), epsilon=1.0),
+        sv.Survey(sv.queries(Prefix(5)), epsilon=1.0),
+        sv.Survey(sv.shares(5), epsilon=1.0),
+    ):
         assert np.all(survey.design.bias_bound == 0)
         assert "average out" not in survey.bound(1000).statement.removesuffix(
             f", and {getattr(survey.mechanism, 'measured_bias', 0):.3g} that does not average out (measured)"
@@ -67,7 +76,7 @@ def test_mechanisms_without_a_grid_have_none() -> None:
 
 
 def test_coordinates_pass_it_on_by_the_length_of_the_rows() -> None:
-    found = sv.Survey.queries(Prefix(6), 1.0, strategy="factorized").design
+    found = sv.Survey(sv.queries(Prefix(6)), epsilon=1.0, strategy="factorized").design
     assert isinstance(found, FactorizedStrategy)
     k = found.mechanism.dimension
     noisy = replace(found, mechanism=Gaussian.best(k, 1.0, 1.0, 1e-6, 1000))

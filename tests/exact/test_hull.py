@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
+from refusing import refuses
 from sottovoce.core.errors import ProjectionError
 from sottovoce.projections import (
     HullProjection,
@@ -299,7 +300,7 @@ def test_an_offset_of_all_columns_moves_the_projection_with_them(offset):
 
 def test_columns_too_different_to_be_seen_together_are_refused():
     matrix = np.array([[1.0, 0.0], [0.0, 1e200]])
-    with pytest.raises(ProjectionError, match="120 orders of magnitude"):
+    with refuses(ProjectionError, "operator"):
         project_hull(matrix, np.array([3.0, 0.5]), start=(np.array([0]), np.array([1.0])), symmetric=True)
 
 
@@ -412,49 +413,49 @@ class Wrong(Dense):
 
 
 @pytest.mark.parametrize(
-    ("operator", "reason"),
+    "operator",
     [
-        (Wrong("matvec", np.zeros(2)), r"matvec answered with shape \(2,\).*must answer with \(3,\)"),
-        (Wrong("rmatvec", np.zeros((3, 1))), r"rmatvec answered with shape \(3, 1\)"),
-        (Wrong("column", np.zeros(4)), r"column answered with shape \(4,\)"),
-        (Wrong("matvec", np.full(3, np.nan)), "matvec answered with infinite"),
-        (Wrong("rmatvec", np.full(3, np.inf)), "rmatvec answered with infinite"),
-        (Wrong("column", np.full(3, np.nan)), "column answered with infinite"),
-        (np.array([[1.0, np.nan]]), "infinite entries"),
-        (np.array([[np.inf, 1.0]]), "infinite entries"),
-        (np.zeros((3, 0)), "neither of them empty"),
-        (np.zeros(3), "two dimensions"),
-        (np.array([["a"]]), "real numbers"),
-        (np.array([[1j]]), "real numbers"),
-        ([[1.0, 2.0]], "is not a query matrix"),
-        (None, "is not a query matrix"),
+        Wrong("matvec", np.zeros(2)),
+        Wrong("rmatvec", np.zeros((3, 1))),
+        Wrong("column", np.zeros(4)),
+        Wrong("matvec", np.full(3, np.nan)),
+        Wrong("rmatvec", np.full(3, np.inf)),
+        Wrong("column", np.full(3, np.nan)),
+        np.array([[1.0, np.nan]]),
+        np.array([[np.inf, 1.0]]),
+        np.zeros((3, 0)),
+        np.zeros(3),
+        np.array([["a"]]),
+        np.array([[1j]]),
+        [[1.0, 2.0]],
+        None,
     ],
 )
-def test_what_is_no_query_matrix_is_refused(operator, reason):
-    with pytest.raises(ProjectionError, match=reason):
+def test_what_is_no_query_matrix_is_refused(operator):
+    with refuses(ProjectionError, "operator"):
         project_hull(operator, np.ones(1 if isinstance(operator, np.ndarray) else 3))
 
 
 def test_an_operator_without_columns_is_refused():
     empty = Dense(np.eye(3))
     empty.shape = (3, 0)
-    with pytest.raises(ProjectionError, match="one column or more"):
+    with refuses(ProjectionError, "operator"):
         project_hull(empty, np.ones(3))
 
 
 @pytest.mark.parametrize(
-    ("raw", "reason"),
+    "raw",
     [
-        (np.zeros(0), "empty"),
-        (np.zeros(4), "4 entries and the query matrix 3 rows"),
-        (np.zeros((3, 1)), "2 dimensions"),
-        (np.array([1.0, np.nan, 0.0]), "finite"),
-        (np.array([1.0, np.inf, 0.0]), "finite"),
-        (np.array([1.0, 1j, 0.0]), "real numbers"),
+        np.zeros(0),
+        np.zeros(4),
+        np.zeros((3, 1)),
+        np.array([1.0, np.nan, 0.0]),
+        np.array([1.0, np.inf, 0.0]),
+        np.array([1.0, 1j, 0.0]),
     ],
 )
-def test_what_is_no_raw_estimate_is_refused(raw, reason):
-    with pytest.raises(ProjectionError, match=reason):
+def test_what_is_no_raw_estimate_is_refused(raw):
+    with refuses(ProjectionError, "raw"):
         project_hull(np.eye(3), raw)
 
 
@@ -462,7 +463,7 @@ ONE = np.array([1.0])
 
 
 @pytest.mark.parametrize(
-    ("options", "reason"),
+    ("options", "field"),
     [
         ({"tolerance": -1e-9}, "tolerance"),
         ({"tolerance": float("nan")}, "tolerance"),
@@ -473,18 +474,18 @@ ONE = np.array([1.0])
         ({"max_steps": 0}, "max_steps"),
         ({"max_steps": 2.5}, "max_steps"),
         ({"max_steps": True}, "max_steps"),
-        ({"start": (np.array([0, 1]), ONE)}, "same length"),
-        ({"start": (np.zeros(0, dtype=int), np.zeros(0))}, "one entry or more"),
-        ({"start": (np.array([[0]]), np.array([[1.0]]))}, "vectors"),
-        ({"start": (np.array([3]), ONE)}, "from 0 to 2"),
-        ({"start": (np.array([-1]), ONE)}, "from 0 to 2"),
-        ({"start": (np.array([0.0]), ONE)}, "column numbers"),
-        ({"start": (np.array([0]), -ONE)}, "negative"),
-        ({"start": (np.array([0]), 0 * ONE)}, "not all of them zero"),
-        ({"start": (np.array([0]), np.array([np.nan]))}, "finite"),
-        ({"start": (np.array([0]), np.array([1j]))}, "real"),
+        ({"start": (np.array([0, 1]), ONE)}, "start"),
+        ({"start": (np.zeros(0, dtype=int), np.zeros(0))}, "start"),
+        ({"start": (np.array([[0]]), np.array([[1.0]]))}, "start"),
+        ({"start": (np.array([3]), ONE)}, "start"),
+        ({"start": (np.array([-1]), ONE)}, "start"),
+        ({"start": (np.array([0.0]), ONE)}, "start"),
+        ({"start": (np.array([0]), -ONE)}, "start"),
+        ({"start": (np.array([0]), 0 * ONE)}, "start"),
+        ({"start": (np.array([0]), np.array([np.nan]))}, "start"),
+        ({"start": (np.array([0]), np.array([1j]))}, "start"),
     ],
 )
-def test_options_out_of_range_are_refused(options, reason):
-    with pytest.raises(ProjectionError, match=reason):
+def test_options_out_of_range_are_refused(options, field):
+    with refuses(ProjectionError, field):
         project_hull(np.eye(3), np.ones(3), **options)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import ProjectionError
 from sottovoce.mechanisms.haar import Haar
 from sottovoce.mechanisms.hierarchical import Hierarchical
@@ -230,16 +231,16 @@ def test_wrong_inner_products_do_not_make_a_wrong_certificate(symmetric):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "reason"),
+    "spoil",
     [
-        (lambda products: products[:, 0], "gram answered with shape"),
-        (lambda products: products * np.nan, "gram answered with infinite entries"),
-        (lambda products: products * 1e250, "120 orders of magnitude"),
+        lambda products: products[:, 0],
+        lambda products: products * np.nan,
+        lambda products: products * 1e250,
     ],
 )
-def test_inner_products_of_no_use_are_refused(spoil, reason):
+def test_inner_products_of_no_use_are_refused(spoil):
     rng = np.random.default_rng(8)
-    with pytest.raises(ProjectionError, match=reason):
+    with refuses(ProjectionError, "operator"):
         project_hull(Spoilt(rng.normal(size=(3, 90)), spoil), rng.normal(size=3))
 
 
@@ -248,5 +249,5 @@ def test_inner_products_of_the_wrong_shape_are_refused_at_once():
         def gram(self, first, second):
             return super().gram(first, second).ravel()
 
-    with pytest.raises(ProjectionError, match="gram answered with shape"):
+    with refuses(ProjectionError, "operator"):
         project_hull(Flat(np.eye(3)), np.ones(3))

@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import ProjectionError
 from sottovoce.projections import active_set, hull, project_hull
 from sottovoce.projections.active_set import Factor
@@ -144,7 +145,7 @@ def test_a_column_may_be_longer_than_the_unit_by_120_orders_of_magnitude(kind) -
     assert (points.exponent, points.known is None) == (1, kind is Stored)
     for column, power in ((1, 399), (2, longest)):
         assert points.some(chosen(column)).longest == pytest.approx(2.0**power, rel=1e-15)
-    with pytest.raises(ProjectionError, match="120 orders of magnitude"):
+    with refuses(ProjectionError, "operator"):
         points.some(chosen(3))
 
 
@@ -206,18 +207,18 @@ def test_steps_are_limited_by_the_columns_that_can_be_active(monkeypatch) -> Non
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    for matrix, raw, options, reason in (
-        (np.eye(3), np.ones(2), {}, "2 entries and the query matrix 3 rows"),
-        (np.eye(3), np.ones(4), {}, "4 entries and the query matrix 3 rows"),
-        (np.eye(2), np.ones(2), {"start": (np.array(0), np.array(1.0))}, "vectors"),
-        (np.eye(2), np.ones(2), {"start": (np.array([0]), np.array([0.5, 0.5]))}, "same length"),
-        (np.eye(2), np.ones(2), {"start": (np.array([0, 1]), np.array([0.5]))}, "same length"),
-        (np.ones(2), np.ones(2), {}, "two dimensions"),
-        (np.ones((2, 1, 1)), np.ones(2), {}, "two dimensions"),
-        (np.ones((2, 0)), np.ones(2), {}, "neither of them empty"),
-        (np.ones((0, 2)), np.ones(2), {}, "neither of them empty"),
+    for matrix, raw, options, field in (
+        (np.eye(3), np.ones(2), {}, "raw"),
+        (np.eye(3), np.ones(4), {}, "raw"),
+        (np.eye(2), np.ones(2), {"start": (np.array(0), np.array(1.0))}, "start"),
+        (np.eye(2), np.ones(2), {"start": (np.array([0]), np.array([0.5, 0.5]))}, "start"),
+        (np.eye(2), np.ones(2), {"start": (np.array([0, 1]), np.array([0.5]))}, "start"),
+        (np.ones(2), np.ones(2), {}, "operator"),
+        (np.ones((2, 1, 1)), np.ones(2), {}, "operator"),
+        (np.ones((2, 0)), np.ones(2), {}, "operator"),
+        (np.ones((0, 2)), np.ones(2), {}, "operator"),
     ):
-        with pytest.raises(ProjectionError, match=reason):
+        with refuses(ProjectionError, field):
             project_hull(matrix, raw, **options)
 
 
@@ -226,7 +227,7 @@ def test_an_operator_has_rows_and_columns() -> None:
     assert as_operator(operator) is operator
     for shape in ((), (3,), (3, 1, 1), (0, 3), (3, 0)):
         operator.shape = shape
-        with pytest.raises(ProjectionError, match="one column or more, of one entry or more"):
+        with refuses(ProjectionError, "operator"):
             as_operator(operator)
 
 
@@ -235,7 +236,7 @@ def test_an_answer_of_the_wrong_shape_is_refused(method: str) -> None:
     for shape in ((2,), (4,), (3, 1), (1, 3), ()):
         operator = Stored(np.eye(3))
         setattr(operator, method, lambda _, shape=shape: np.zeros(shape))
-        with pytest.raises(ProjectionError, match=rf"{method} answered with shape .* must answer with \(3,\)"):
+        with refuses(ProjectionError, "operator"):
             project_hull(operator, np.ones(3))
 
 

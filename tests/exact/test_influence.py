@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import SurveyError
 from sottovoce.estimates.influence import Influence, hostile_count, influence
 from sottovoce.mechanisms import MECHANISMS, FiniteMechanism, serving
@@ -119,18 +120,20 @@ def distributions() -> Iterator[Survey]:
     for kind in serving(FiniteMechanism).values():
         for epsilon in (0.5, 2.0):
             for mechanism in kind.miniatures(epsilon):
-                yield Survey(Shares(mechanism.domain_size), Histogram(Identity(mechanism.domain_size), mechanism))
+                yield Survey.of_design(
+                    Shares(mechanism.domain_size), Histogram(Identity(mechanism.domain_size), mechanism)
+                )
 
 
 def means() -> Iterator[Survey]:
-    yield Survey.mean(1, 2.5, 1.0, mechanism="binary")
-    yield Survey.mean(3, 1.5, 1.0, delta=1e-6, mechanism="gaussian", users=1000)
+    yield Survey(sv.vector(1, 2.5), epsilon=1.0, mechanism="binary")
+    yield Survey(sv.vector(3, 1.5), epsilon=1.0, delta=1e-6, mechanism="gaussian", people=1000)
     small = replace(Codebook.best(3, 1.0, 1.0, 0.0, 100), rotations=2)
-    yield Survey(Vector(3, 1.0), Direct(Ball(3, 1.0), small))
+    yield Survey.of_design(Vector(3, 1.0), Direct(Ball(3, 1.0), small))
 
 
 def asked(design: Strategy) -> Survey:
-    return Survey(Queries(design.workload), design)
+    return Survey.of_design(Queries(design.workload), design)
 
 
 def strategies() -> Iterator[Survey]:
@@ -161,20 +164,20 @@ def factorized_of(workload: Workload) -> FactorizedStrategy:
 
 
 def numbers() -> Iterator[Survey]:
-    yield Survey.number(-5, 20, 1.0, points=9)
-    yield Survey.number(0, 8, 1.0, wants="spread", points=5)
+    yield Survey(sv.number(-5, 20, points=9), epsilon=1.0)
+    yield Survey(sv.number(0, 8, wants="spread", points=5), epsilon=1.0)
 
 
 def choices() -> Iterator[Survey]:
     for mechanism in (*SetSelection.miniatures(1.0), *Wheel.miniatures(1.0)):
         question = Choices(mechanism.options, mechanism.most)
-        yield Survey(question, SetStrategy(question.workload, mechanism))
+        yield Survey.of_design(question, SetStrategy(question.workload, mechanism))
 
 
 def rounds() -> Iterator[Survey]:
-    panel = Survey.adaptive({"age": range(100), "smoker": ["no", "yes"]}, rounds=3, epsilon=1.0, radius=100.0)
-    yield sv.Survey.round(panel, 1, "age")
-    yield sv.Survey.round(panel, 2, "age // 20", 5)
+    panel = sv.Panel({"age": range(100), "smoker": ["no", "yes"]}, rounds=3, epsilon=1.0, radius=100.0)
+    yield sv.adaptive.round_of(panel, 1, "age")
+    yield sv.adaptive.round_of(panel, 2, "age // 20", 5)
 
 
 SURVEYS = [*distributions(), *means(), *strategies(), *numbers(), *choices(), *rounds()]
@@ -210,7 +213,7 @@ def test_every_mechanism_and_strategy_was_attacked() -> None:
 
 def test_an_attack_reaches_the_bound() -> None:
     """The worst case in full: K honest devices would have said one thing, and as many hostile ones say the other."""
-    survey = Survey.distribution(["a", "b", "c"], epsilon=1.0, mechanism="hadamard")
+    survey = Survey(sv.shares(["a", "b", "c"]), epsilon=1.0, mechanism="hadamard")
     agrees, differs = (survey.tag + survey.mechanism.encode(position) for position in (0, 1))
     rest = survey.aggregate().add([survey.randomize("b") for _ in range(N - K)])
     honest, hostile = (survey.estimate(rest.add([report] * K)) for report in (differs, agrees))
@@ -219,7 +222,7 @@ def test_an_attack_reaches_the_bound() -> None:
 
 def test_against_the_honest_alone() -> None:
     """The same bound holds beside the estimate from the honest reports only, and for each single answer."""
-    survey = Survey.distribution(5, epsilon=1.0, mechanism="unary_optimized")
+    survey = Survey(sv.shares(5), epsilon=1.0, mechanism="unary_optimized")
     honest = survey.aggregate().add([survey.randomize(2) for _ in range(N - K)])
     alone, found = survey.estimate(honest).raw, influence(survey, N, K)
     moved = [np.abs(survey.estimate(honest.add([survey.tag + p] * K)).raw - alone) for p in payloads(survey)]
@@ -231,10 +234,10 @@ def test_against_the_honest_alone() -> None:
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 5.0])
 @pytest.mark.parametrize("name", list(serving(FiniteMechanism)))
 def test_no_mechanism_beats_the_least_spread(name: str, epsilon: float) -> None:
-    found = influence(Survey.distribution(5, epsilon, name), 1, 1)
+    found = influence(Survey(sv.shares(5), epsilon=epsilon, mechanism=name), 1, 1)
     least = 1 / math.tanh(epsilon / 2)
     assert found.largest >= least * (1 - CLOSE)
-    two = influence(Survey.distribution(2, epsilon, "randomized_response"), 1, 1)
+    two = influence(Survey(sv.shares(2), epsilon=epsilon, mechanism="randomized_response"), 1, 1)
     assert math.isclose(two.largest, least)
 
 
@@ -244,7 +247,7 @@ def test_no_mechanism_beats_the_least_spread(name: str, epsilon: float) -> None:
 def test_rejection_stays_below_and_a_search_of_seeds_comes_near() -> None:
     from sottovoce.kernels.normals import many_normals
 
-    survey = Survey.mean(3, 1.0, 1.0, mechanism="rejection")
+    survey = Survey(sv.vector(3, 1.0), epsilon=1.0, mechanism="rejection")
     mechanism = survey.mechanism
     assert isinstance(mechanism, Rejection)
     seeds = np.arange(300_000, dtype=np.uint64)
@@ -343,26 +346,26 @@ def test_counts_and_shares() -> None:
 
 @pytest.mark.parametrize("bad", [0, -1, 24, 0.0, 1.0, 1.5, -0.1, float("nan"), float("inf"), True, "2", None])
 def test_bad_numbers_are_refused(bad: Any) -> None:
-    survey = Survey.distribution(3, epsilon=1.0)
-    with pytest.raises(SurveyError, match="hostile"):
+    survey = Survey(sv.shares(3), epsilon=1.0)
+    with refuses(SurveyError, "hostile"):
         influence(survey, N, bad)
 
 
 def test_a_survey_without_reports_is_refused() -> None:
-    survey = Survey.distribution(3, epsilon=1.0)
-    with pytest.raises(SurveyError, match="n_reports"):
+    survey = Survey(sv.shares(3), epsilon=1.0)
+    with refuses(SurveyError, "n_reports"):
         influence(survey, 0, 1)
 
 
 def test_an_estimate_says_it_in_a_sentence() -> None:
-    survey = Survey.distribution(3, epsilon=1.0, mechanism="hadamard")
+    survey = Survey(sv.shares(3), epsilon=1.0, mechanism="hadamard")
     estimate = survey.estimate(survey.simulate([0] * 500 + [1] * 500, seed=3))
     found = estimate.influence(1)
     assert str(found) == "1 malicious device among 1,000 reports can move an answer by up to 0.00433"
     assert found.to_dict()["statement"] == found.statement
     assert math.isclose(estimate.influence().largest, 10 * found.largest)
     assert not found.per_answer.flags.writeable
-    bounded = influence(Survey.mean(3, 1.0, 1.0, mechanism="rejection"), 1000, 0.01)
+    bounded = influence(Survey(sv.vector(3, 1.0), epsilon=1.0, mechanism="rejection"), 1000, 0.01)
     assert "cannot move any answer by more than" in bounded.statement
     # Rounded up: a sentence never promises more than is true.
     assert float(found.statement.split()[-1]) >= found.largest
@@ -371,10 +374,10 @@ def test_an_estimate_says_it_in_a_sentence() -> None:
 def test_a_million_answers_take_no_list_of_reports() -> None:
     size = 2**20
     surveys = [
-        Survey.distribution(size, epsilon=1.0, mechanism="hadamard"),
+        Survey(sv.shares(size), epsilon=1.0, mechanism="hadamard"),
         asked(HaarStrategy.best(Prefix(size), 1.0)),
         asked(HierarchicalStrategy(Prefix(size), Hierarchical(size, 1.0, 8))),
-        Survey.mean(size // 2, 1.0, 1.0, mechanism="codebook"),
+        Survey(sv.vector(size // 2, 1.0), epsilon=1.0, mechanism="codebook"),
     ]
     for survey in surveys:
         tracemalloc.start()

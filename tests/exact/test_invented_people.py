@@ -63,7 +63,7 @@ def test_nobody_ticks_too_many_and_some_tick_nothing() -> None:
 
 
 def test_a_fleet_is_made_of_them() -> None:
-    survey = sv.Survey.records(FIELDS, tables=1, epsilon=1.0)
+    survey = sv.Survey(sv.records(FIELDS, tables=1), epsilon=1.0)
     crowd, shares = respondents_for(survey, 500, "zipf", 3)
     assert shares is None
     single = crowd.values(100)

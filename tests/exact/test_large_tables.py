@@ -13,7 +13,7 @@ from sottovoce.strategies.tables.law import TableLaw
 
 
 def test_blocks_of_rows_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    survey = sv.Survey.records({"a": range(24), "b": range(30), "c": ["x", "y", "z"]}, epsilon=1.0)
+    survey = sv.Survey(sv.records({"a": range(24), "b": range(30), "c": ["x", "y", "z"]}), epsilon=1.0)
     assert any(isinstance(table.mechanism, ProjectiveGeometry) for table in survey.mechanism.tables)
     people = {"a": np.arange(3000) % 24, "b": np.arange(3000) % 30, "c": ["x", "y", "z"] * 1000}
     counted = survey.simulate_aggregate(people, seed=1)

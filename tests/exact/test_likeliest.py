@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.estimates import likeliest as module
 from sottovoce.estimates.likeliest import likeliest
@@ -50,14 +51,14 @@ def test_every_other_mechanism_says_that_it_has_none() -> None:
 
 
 SURVEYS = {
-    "randomized_response": sv.Survey.distribution(6, 1.0, "randomized_response"),
-    "hadamard": sv.Survey.distribution(20, 1.0, "hadamard"),
-    "hadamard_blocks": sv.Survey.distribution(30, 3.0, "hadamard_blocks"),
-    "projective_geometry": sv.Survey.distribution(30, 2.0, "projective_geometry"),
-    "haar": sv.Survey.queries(Prefix(21), 1.0, strategy="haar"),
-    "hierarchical": sv.Survey.queries(Prefix(21), 1.0, strategy="hierarchical"),
-    "fourier": sv.Survey.queries(Marginals(k=2, a=3, b=4, c=2), 1.0, strategy="fourier"),
-    "optimized": sv.Survey.queries(Prefix(6), 1.0, strategy="optimized"),
+    "randomized_response": sv.Survey(sv.shares(6), epsilon=1.0, mechanism="randomized_response"),
+    "hadamard": sv.Survey(sv.shares(20), epsilon=1.0, mechanism="hadamard"),
+    "hadamard_blocks": sv.Survey(sv.shares(30), epsilon=3.0, mechanism="hadamard_blocks"),
+    "projective_geometry": sv.Survey(sv.shares(30), epsilon=2.0, mechanism="projective_geometry"),
+    "haar": sv.Survey(sv.queries(Prefix(21)), epsilon=1.0, strategy="haar"),
+    "hierarchical": sv.Survey(sv.queries(Prefix(21)), epsilon=1.0, strategy="hierarchical"),
+    "fourier": sv.Survey(sv.queries(Marginals(k=2, a=3, b=4, c=2)), epsilon=1.0, strategy="fourier"),
+    "optimized": sv.Survey(sv.queries(Prefix(6)), epsilon=1.0, strategy="optimized"),
 }
 
 
@@ -98,7 +99,7 @@ def test_no_distribution_is_likelier_by_more_than_the_gap(name: str) -> None:
 
 def test_it_is_the_projection_where_the_raw_shares_are_a_distribution() -> None:
     """Randomized response: if no raw share is negative, the raw shares explain the counts exactly."""
-    survey = sv.Survey.distribution(4, 2.0, "randomized_response")
+    survey = sv.Survey(sv.shares(4), epsilon=2.0, mechanism="randomized_response")
     estimate = survey.estimate(survey.simulate_aggregate(histogram=[4000, 3000, 2000, 1000], seed=1))
     assert (estimate.raw > 0).all()
     assert np.allclose(estimate.likeliest(tolerance=1e-9).values, estimate.raw, atol=1e-5)
@@ -124,7 +125,7 @@ def test_steps_never_lower_the_likelihood_and_are_reported() -> None:
 
 
 def test_the_default_number_of_steps_follows_from_the_size() -> None:
-    few, many = (sv.Survey.distribution(size, 1.0, "hadamard").mechanism for size in (100, 10**6))
+    few, many = (sv.Survey(sv.shares(size), epsilon=1.0, mechanism="hadamard").mechanism for size in (100, 10**6))
     assert module._steps_in_a_minute(few) == 2000
     assert 300 < module._steps_in_a_minute(many) < 600
 
@@ -148,16 +149,16 @@ def test_results_are_read_only_and_survive_a_copy() -> None:
 
 @pytest.mark.parametrize("name", ["subset_selection", "unary_symmetric", "unary_optimized"])
 def test_supports_are_refused(name: str) -> None:
-    estimate = estimated(sv.Survey.distribution(6, 1.0, name))
+    estimate = estimated(sv.Survey(sv.shares(6), epsilon=1.0, mechanism=name))
     with pytest.raises(MechanismError, match=f"aggregate of {name} holds how many reports support each value"):
         estimate.likeliest()
 
 
 def test_vectors_and_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    direct = sv.Survey.queries(Prefix(6), 1.0, strategy="direct")
+    direct = sv.Survey(sv.queries(Prefix(6)), epsilon=1.0, strategy="direct")
     with pytest.raises(MechanismError, match="codebook reports on a vector"):
         estimated(direct).likeliest()
-    mean = sv.Survey.mean(3, 1.0, 1.0)
+    mean = sv.Survey(sv.vector(3, 1.0), epsilon=1.0)
     with pytest.raises(MechanismError, match="use the projected values"):
         mean.estimate(mean.simulate(np.zeros((10, 3)), seed=1)).likeliest()
     estimate = estimated(SURVEYS["hadamard"])
@@ -170,12 +171,11 @@ def test_vectors_and_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("tolerance", [0, -1.0, float("nan"), float("inf"), "1", True, None])
 def test_bad_tolerances_are_refused(tolerance) -> None:
-    with pytest.raises(SurveyError, match="tolerance must be a number above 0") as refusal:
+    with refuses(SurveyError, "tolerance"):
         estimated(SURVEYS["hadamard"]).likeliest(tolerance=tolerance)
-    assert refusal.value.field == "tolerance"
 
 
 @pytest.mark.parametrize("steps", [0, -5, 1.5, "many", 10**9])
 def test_bad_numbers_of_steps_are_refused(steps) -> None:
-    with pytest.raises(SurveyError, match="max_steps"):
+    with refuses(SurveyError, "max_steps"):
         estimated(SURVEYS["hadamard"]).likeliest(max_steps=steps)

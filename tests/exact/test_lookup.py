@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sottovoce.core.errors import ValueOutsideDomainError
-from sottovoce.domain import Domain, LabelDomain, lookup
+from sottovoce.domain import Domain, LabelDomain, domain_from_statement, lookup
 from sottovoce.domain.lookup import Lookup, TextLookup
 from tracing import lines_run
 
@@ -81,7 +81,7 @@ def test_every_text_hashes_as_many_blocks(texts: list[str], monkeypatch: pytest.
     ("domain", "inside"),
     [
         (Domain.of(COLLIDING), COLLIDING[::50]),
-        (Domain.of(UNEVEN), UNEVEN[::20]),
+        (domain_from_statement({"labels": UNEVEN}), UNEVEN[::20]),
         (Domain.of(["1", "2", "3"]), ["1", "3"]),
         (Domain.text(4, "abc"), ["", "a", "cccc"]),
         (Domain.of(range(-7, 70, 7)), [-7, 63]),
@@ -102,7 +102,7 @@ def test_the_same_lines_run_for_every_value_inside_and_outside(domain: Domain, i
 
 
 def test_many_and_one_agree() -> None:
-    for domain in (Domain.of(UNEVEN), Domain.of(COLLIDING)):
+    for domain in (domain_from_statement({"labels": UNEVEN}), Domain.of(COLLIDING)):
         assert isinstance(domain, LabelDomain)
         assert domain.indices(domain.names).tolist() == [domain.index(name) for name in domain.names]
         for outside in ("water", 5 if isinstance(domain.names[0], int) else "x"):

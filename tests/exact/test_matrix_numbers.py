@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refusing import refuses
 from scripted import Script
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix, _check_shape
@@ -65,19 +66,19 @@ def test_a_header_alone_is_damaged_and_less_is_too_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entries", "bits", "why"),
+    ("entries", "bits", "field"),
     [
-        ([[15, 5], [1, 6], [0, 5]], 4, "lie from 1 to 15:"),  # a report that is impossible for one value
-        ([[16, 16]], 4, "of 1 reports and 2 values"),
-        ([[16], [16]], 4, "of 2 reports and 1 values"),
-        ([[11, 5], [5]], 4, "table of integers"),
-        ([[[11, 5], [5, 11]]], 4, "table of integers"),
-        ([[11, 5], [5, 11]], 0, "bits must be an integer from 1 to 32$"),
-        ([[11, 5], [5, 11]], 33, "bits must be an integer from 1 to 32$"),
+        ([[15, 5], [1, 6], [0, 5]], 4, "entries"),  # a report that is impossible for one value
+        ([[16, 16]], 4, "entries"),
+        ([[16], [16]], 4, "entries"),
+        ([[11, 5], [5]], 4, "entries"),
+        ([[[11, 5], [5, 11]]], 4, "entries"),
+        ([[11, 5], [5, 11]], 0, "bits"),
+        ([[11, 5], [5, 11]], 33, "bits"),
     ],
 )
-def test_what_is_no_channel_is_told(entries: Any, bits: int, why: str) -> None:
-    with pytest.raises(MechanismError, match=why):
+def test_what_is_no_channel_is_told(entries: Any, bits: int, field: str) -> None:
+    with refuses(MechanismError, field):
         ChannelMatrix(entries, bits)
 
 
@@ -86,7 +87,7 @@ def test_the_least_and_the_largest() -> None:
     assert ChannelMatrix(np.full((2, 2), 2**31), 32).ratio == 1
     _check_shape(4096, 4096)
     for reports, values in ((4097, 4096), (2, 2**23 + 1), (2**23 + 1, 2)):
-        with pytest.raises(MechanismError, match="16,777,216 entries at most"):
+        with refuses(MechanismError, "entries"):
             _check_shape(reports, values)
 
 
@@ -112,7 +113,7 @@ def test_the_smallest_channel_by_hand() -> None:
 
 
 def test_a_matrix_over_more_values_than_the_survey() -> None:
-    with pytest.raises(MechanismError, match="over 3 values, the survey over 2"):
+    with refuses(MechanismError, "matrix"):
         MatrixChannel(2, 1.0, THREE)
 
 
@@ -174,29 +175,29 @@ def test_small_trees_for_the_audit_differ_in_what_matters(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("domain_size", "sizes", "given", "why"),
+    ("domain_size", "sizes", "given", "field"),
     [
-        (6, (), {}, "one integer or more"),
-        (6, 6, {}, "one integer or more"),
-        (6, (1, 6), {}, "size"),
-        (6, (2, 4), {}, "product 6"),
-        (6, (2, 2), {}, "product 6"),
+        (6, (), {}, "sizes"),
+        (6, 6, {}, "sizes"),
+        (6, (1, 6), {}, "sizes[0]"),
+        (6, (2, 4), {}, "sizes"),
+        (6, (2, 2), {}, "sizes"),
         (6, (2, 3), {"order": 0}, "order"),
         (6, (2, 3), {"order": 3}, "order"),
         (6, (2, 3), {"only": -1}, "only"),
         (6, (2, 3), {"only": 3}, "only"),
-        (6, (2, 3), {"order": 2, "only": 1}, "order must be 1"),
+        (6, (2, 3), {"order": 2, "only": 1}, "order"),
     ],
 )
-def test_attributes_that_do_not_fit(domain_size: int, sizes: Any, given: dict[str, int], why: str) -> None:
-    with pytest.raises(SurveyError, match=why):
+def test_attributes_that_do_not_fit(domain_size: int, sizes: Any, given: dict[str, int], field: str) -> None:
+    with refuses(SurveyError, field):
         Fourier(domain_size, 1.0, sizes, **{"order": 1} | given)
 
 
 def test_as_many_parities_as_there_may_be() -> None:
     """One attribute of 2^24 values has 2^24 - 1 parities, one of two values has one, and one of three has three."""
     assert Fourier(2**25, 1.0, (2**24, 2), 1).cells == 2**25
-    with pytest.raises(SurveyError, match="16,777,218 parities; at most 62 and 16,777,216 are allowed"):
+    with refuses(SurveyError, "order"):
         Fourier(3 * 2**24, 1.0, (2**24, 3), 1)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import MechanismError, PlanError, SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.domain import NumberGrid
 from sottovoce.domain.number import STEPS
@@ -29,7 +30,7 @@ TABLE = {0.5: 16.00, 1.0: 3.991, 2.0: 0.8655, 3.0: 0.3041, 4.0: 0.1272}
 
 @cache
 def survey(wants: str, epsilon: float = 1.0, points: int | None = None) -> sv.Survey:
-    return sv.Survey.number(-100, 500, epsilon, "minutes", wants, points)
+    return sv.Survey(sv.number(-100, 500, "minutes", wants=wants, points=points), epsilon=epsilon)
 
 
 def mean_design(epsilon: float, points: int = 33) -> MinimaxStrategy:
@@ -68,8 +69,8 @@ def test_few_points_odd_and_even(points: int) -> None:
 
 
 def test_too_many_points_are_refused_by_name() -> None:
-    with pytest.raises(SurveyError, match="at most 129 grid points") as caught:
-        sv.Survey.number(0, 1, 1.0, points=130)
+    with refuses(SurveyError, "strategy") as caught:
+        sv.Survey(sv.number(0, 1, points=130), epsilon=1.0)
     assert "minimax" in str(caught.value)
 
 
@@ -126,11 +127,11 @@ def test_simulated_reports_have_the_stated_law() -> None:
 def test_positions_that_do_not_fit_are_refused() -> None:
     matrix = RoundedChannel.miniatures(1.0)[0].matrix
     for positions in (3, 4, 6):
-        with pytest.raises(MechanismError, match="do not fit"):
+        with refuses(MechanismError, "matrix"):
             RoundedChannel(positions, 1.0, matrix)
     with pytest.raises(MechanismError, match="not private enough"):
         RoundedChannel(5, 0.5, matrix)
-    with pytest.raises(MechanismError, match="ChannelMatrix"):
+    with refuses(MechanismError, "matrix"):
         RoundedChannel(5, 1.0, matrix.integers)  # type: ignore[arg-type]
 
 
@@ -157,21 +158,21 @@ def test_json_round_trip_and_reports(wants: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "phrase"),
+    ("change", "field"),
     [
-        ({"wants": "median"}, "wants must be one of"),
-        ({"wants": ["mean"]}, "wants must be one of"),
-        ({"low": 500}, "below high"),
-        ({"points": 1}, "from 2"),
-        ({"unit": "\n"}, "printable"),
-        ({"more": 1}, "exactly these fields"),
-        ({"points": 33}, "different|grid|fit"),
+        ({"wants": "median"}, "wants"),
+        ({"wants": ["mean"]}, "wants"),
+        ({"low": 500}, "low"),
+        ({"points": 1}, "points"),
+        ({"unit": "\n"}, "unit"),
+        ({"more": 1}, "question"),
+        ({"points": 33}, "workload"),
     ],
 )
-def test_statements_that_were_tampered_with_are_refused(change: dict[str, Any], phrase: str) -> None:
+def test_statements_that_were_tampered_with_are_refused(change: dict[str, Any], field: str) -> None:
     statement = survey("mean").to_statement()
     statement["question"] = {**statement["question"], **change}
-    with pytest.raises(SurveyError, match=phrase):
+    with refuses(SurveyError, field):
         sv.Survey.from_statement(statement, survey("mean").attachments)
 
 
@@ -180,16 +181,16 @@ def test_attachments_that_were_tampered_with_are_refused() -> None:
     matrix, workload = design.mechanism.matrix, design.workload
     good = np.array(design.estimates)
     for wrong in (good[:-1], np.full(len(good), np.nan), good * 1e12, np.zeros((2, 2))):
-        with pytest.raises(MechanismError, match="estimates"):
+        with refuses(MechanismError, "estimates"):
             MinimaxStrategy.of(workload, 1.0, matrix, wrong)
     with pytest.raises(MechanismError, match="not private enough"):
         MinimaxStrategy.of(workload, 0.9, matrix, good)
-    with pytest.raises(SurveyError, match="mean of a number"):
+    with refuses(SurveyError, "strategy"):
         MinimaxStrategy.of(Moments(workload.grid, spread=True), 1.0, matrix, good)  # type: ignore[attr-defined]
-    with pytest.raises(SurveyError, match="mean of a number"):
+    with refuses(SurveyError, "strategy"):
         MinimaxStrategy.of(Prefix(5), 1.0, matrix, good)
     other = ChannelMatrix(matrix.integers[:, :4], matrix.bits)
-    with pytest.raises((WorkloadError, MechanismError), match=r"fit|grid"):
+    with refuses((WorkloadError, MechanismError), "matrix"):
         MinimaxStrategy.of(workload, 1.0, other, good)
 
 
@@ -232,7 +233,7 @@ def test_the_mean_is_in_its_interval_and_says_what_was_clipped(wants: str) -> No
     assert "clipped to -100 to 500 minutes" in found.method
     assert abs(estimate(wants).mean().value - CLIPPED.mean()) < 15
     if wants == "mean":
-        assert found.value == estimate(wants)["mean"].raw == estimate(wants)["mean (minutes)"].raw
+        assert found.value == estimate(wants)["mean"].raw
 
 
 @pytest.mark.parametrize("wants", ["spread", "distribution"])
@@ -263,9 +264,9 @@ def test_quantiles_and_histogram() -> None:
     rows = found.histogram(1 - 1e-7)
     assert len(rows) == 64
     assert (rows[0].start, rows[-1].end) == (-100, 500)
-    for start, end, share in rows:
-        assert share.low <= np.mean((start < CLIPPED) & (end >= CLIPPED)) <= share.high
-    assert sum(row.share.value for row in rows) == pytest.approx(1.0, abs=1e-6)
+    for row in rows:
+        assert row.low <= np.mean((row.start < CLIPPED) & (row.end >= CLIPPED)) <= row.high
+    assert sum(row.raw for row in rows) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_what_a_survey_cannot_tell_is_said() -> None:
@@ -277,14 +278,13 @@ def test_what_a_survey_cannot_tell_is_said() -> None:
         with pytest.raises(SurveyError, match=f'wants="{wanted}"') as caught:
             ask()
         assert caught.value.field == "wants"
-    shares = sv.Survey.distribution(["a", "b"], 1.0)
-    with pytest.raises(SurveyError, match="a number") as caught:
+    shares = sv.Survey(sv.shares(["a", "b"]), epsilon=1.0)
+    with refuses(SurveyError, "kind"):
         shares.estimate(shares.simulate(["a"], seed=1)).mean()
-    assert caught.value.field == "kind"
     for q in (-0.1, 1.1, "half"):
-        with pytest.raises(SurveyError, match="q"):
+        with refuses(SurveyError, "q"):
             estimate("distribution").quantile(q)
-    with pytest.raises(SurveyError, match="level"):
+    with refuses(SurveyError, "level"):
         estimate("mean").mean(level=95)
 
 
@@ -303,11 +303,11 @@ def test_coverage_of_the_mean_from_few_reports() -> None:
 def test_plans_in_the_unit() -> None:
     question = Number.of(low=0, high=600, unit="minutes")
     plan = sv.plan(question, epsilon=1.0, margin=5.0)
-    again = sv.plan(question, users=plan.users, margin=5.0)
+    again = sv.plan(question, people=plan.people, margin=5.0)
     assert again.epsilon == pytest.approx(1.0, rel=0.05)
-    assert plan.survey().design.margin(plan.users) <= 5.0
-    with pytest.raises(PlanError, match="give epsilon"):
-        sv.plan(Number.of(low=0, high=600, wants="spread"), users=1000, margin=50.0)
+    assert plan.survey().design.margin(plan.people) <= 5.0
+    with refuses(PlanError, "epsilon"):
+        sv.plan(Number.of(low=0, high=600, wants="spread"), people=1000, margin=50.0)
 
 
 def test_spread_is_served_by_a_searched_channel_over_rounded_numbers() -> None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import PlanError
 from sottovoce.projections import project_simplex
 from sottovoce.theory.offline_bounds import lemma_2_2, theorem_3_4
@@ -52,5 +53,5 @@ def test_few_senders_are_as_rare_as_lemma_3_5_says(n: int) -> None:
 
 def test_what_is_printed_for_many_is_not_stated_for_few() -> None:
     assert theorem_3_4(4, 10, 1.0, 1.0, 120).value > theorem_3_4(4, 10, 1.0, 1.0, 1200).value
-    with pytest.raises(PlanError, match="120 reports or more"):
+    with refuses(PlanError, "n_reports"):
         theorem_3_4(4, 10, 1.0, 1.0, 119)

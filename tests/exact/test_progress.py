@@ -206,11 +206,11 @@ def test_a_function_of_the_callers_own_replaces_it(terminal: Terminal) -> None:
 
 # --- the functions that take long --------------------------------------------------------------
 
-SURVEY = sv.Survey.distribution(8, 1.0, "hadamard")
+SURVEY = sv.Survey(sv.shares(8), epsilon=1.0, mechanism="hadamard")
 PEOPLE = np.arange(800) % 8
 REPORTS = SURVEY.simulate(PEOPLE, seed=1)
-PANEL = sv.Survey.adaptive({"age": range(8)}, rounds=2, epsilon=1.0)
-TRACKING = sv.Survey.tracking(sv.questions.Shares(["yes", "no"]), 1.0, every="day", starts="2026-01-01", periods=2)
+PANEL = sv.Panel({"age": range(8)}, rounds=2, epsilon=1.0)
+TRACKING = sv.Tracking(sv.questions.Shares(["yes", "no"]), epsilon=1.0, every="day", starts="2026-01-01", periods=2)
 CALLS: dict[str, Callable[[], object]] = {
     "simulating": lambda: SURVEY.simulate(PEOPLE, seed=1),
     "of 800 people": lambda: SURVEY.simulate_aggregate(PEOPLE, seed=1),
@@ -218,7 +218,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "estimating": lambda: SURVEY.estimate(REPORTS),
     "computing intervals": lambda: SURVEY.estimate(REPORTS).interval(),
     "likeliest distribution": lambda: SURVEY.estimate(REPORTS).likeliest(),
-    "comparing designs": lambda: sv.plan(8, epsilon=1.0, users=1000),
+    "comparing designs": lambda: sv.plan(sv.shares(8), epsilon=1.0, people=1000),
     "searching for a channel": lambda: optimize(Prefix(4), 1.0, cache=False),
     "auditing": lambda: sv.audit(SURVEY, samples=100, seconds=0.1),
     "assigning people to rounds": lambda: sv.Session.simulated(PANEL, {"age": [1, 2, 3]}, seed=1),
@@ -362,7 +362,7 @@ def test_an_interrupt_leaves_a_clean_terminal(screens: Callable[..., Screen]) ->
 
 ONE_LOOP = """
 import sottovoce as sv
-survey = sv.Survey.distribution(5, 1.0, "randomized_response")
+survey = sv.Survey(sv.shares(5), epsilon=1.0, mechanism="randomized_response")
 print(survey.simulate_aggregate(histogram=[10] * 5, seed=1).n_reports)
 """
 
@@ -377,6 +377,7 @@ def test_the_first_call_says_that_loops_are_compiled_and_the_second_does_not(
     assert "compiling" not in plain(second)
 
 
+@pytest.mark.slow
 def test_where_no_folder_is_writable_loops_are_compiled_and_a_hint_says_so_once(tmp_path: Path) -> None:
     """A file stands where the folder would be, and the user's cache folder cannot be made."""
     package = tmp_path / "sottovoce"

@@ -9,6 +9,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import ProjectionError
 from sottovoce.projections import Projected, project_ball, project_simplex
 from sottovoce.projections.checks import checked_vector
@@ -19,22 +20,22 @@ each = pytest.mark.parametrize("project", PROJECTIONS, ids=["simplex", "ball", "
 
 @each
 @pytest.mark.parametrize(
-    ("raw", "reason"),
+    "raw",
     [
-        (np.array([]), "empty"),
-        (np.array(1.0), "0 dimensions"),
-        (np.ones((2, 2)), "2 dimensions"),
-        (np.ones((1, 3)), "2 dimensions"),
-        (np.array([1j]), "real numbers"),
-        (np.array([True]), "real numbers"),
-        (np.array(["1"]), "real numbers"),
-        (np.array([np.nan, 1.0]), "not numbers"),
-        (np.array([1.0, np.inf]), "infinite"),
-        (np.array([-np.inf, 1.0]), "infinite"),
+        np.array([]),
+        np.array(1.0),
+        np.ones((2, 2)),
+        np.ones((1, 3)),
+        np.array([1j]),
+        np.array([True]),
+        np.array(["1"]),
+        np.array([np.nan, 1.0]),
+        np.array([1.0, np.inf]),
+        np.array([-np.inf, 1.0]),
     ],
 )
-def test_what_cannot_be_projected_is_refused(project, raw: np.ndarray, reason: str) -> None:
-    with pytest.raises(ProjectionError, match=reason):
+def test_what_cannot_be_projected_is_refused(project, raw: np.ndarray) -> None:
+    with refuses(ProjectionError, "raw"):
         project(raw)
 
 
@@ -86,7 +87,7 @@ def test_the_ball() -> None:
 
 @pytest.mark.parametrize("radius", [-1.0, -1e-300, math.inf, math.nan, True, "1", None, 1j, 10**400])
 def test_a_radius_is_a_finite_number(radius: object) -> None:
-    with pytest.raises(ProjectionError, match="radius"):
+    with refuses(ProjectionError, "radius"):
         project_ball(np.array([1.0]), radius)  # type: ignore[arg-type]
 
 

@@ -10,9 +10,9 @@ import pytest
 import sottovoce as sv
 from sottovoce.core.words import delta_of, guarantee
 
-PURE = sv.Survey.mean(2, 1.0, epsilon=1.0)
-GAUSSIAN = sv.Survey.mean(2, 1.0, epsilon=1.0, delta=1e-6, mechanism="gaussian")
-PREFIX = sv.Survey.queries(sv.workloads.Prefix(2), 1.0, 1e-6, "gaussian", strategy="direct")
+PURE = sv.Survey(sv.vector(2, 1.0), epsilon=1.0)
+GAUSSIAN = sv.Survey(sv.vector(2, 1.0), epsilon=1.0, delta=1e-6, mechanism="gaussian")
+PREFIX = sv.Survey(sv.queries(sv.workloads.Prefix(2)), epsilon=1.0, delta=1e-6, mechanism="gaussian", strategy="direct")
 PEOPLE = np.tile([0.6, 0.0], (400, 1))
 
 
@@ -24,8 +24,8 @@ def estimated(survey: sv.Survey) -> sv.Estimate:
     ("survey", "delta", "words"),
     [
         (PURE, 0.0, "epsilon 1"),
-        (sv.Survey.distribution(3, 1.0), 0.0, "epsilon 1"),
-        (sv.Survey.adaptive(3, 2, 1.0), 0.0, "epsilon 1"),
+        (sv.Survey(sv.shares(3), epsilon=1.0), 0.0, "epsilon 1"),
+        (sv.Panel(3, rounds=2, epsilon=1.0), 0.0, "epsilon 1"),
         (GAUSSIAN, 1e-6, "epsilon 1, delta 1e-06"),
         (PREFIX, 1e-6, "epsilon 1, delta 1e-06"),
     ],

@@ -25,6 +25,7 @@ HEAVY = (
 PUBLIC = [
     "MECHANISMS",
     "Aggregate",
+    "Device",
     "Domain",
     "Estimate",
     "Mechanism",
@@ -36,8 +37,10 @@ PUBLIC = [
     "Session",
     "Survey",
     "Tracking",
+    "__version__",
     "adaptive",
     "audit",
+    "choices",
     "compose",
     "connect",
     "disclose",
@@ -45,8 +48,15 @@ PUBLIC = [
     "errors",
     "number",
     "plan",
+    "plan_panel",
+    "queries",
     "query",
     "questions",
+    "records",
+    "shares",
+    "vector",
+    "words",
+    "workloads",
 ]
 
 ERRORS = [
@@ -76,6 +86,7 @@ ERRORS = [
     "StoreUnavailableError",
     "SurveyError",
     "TransparencyError",
+    "UnknownAnswerError",
     "ValueOutsideDomainError",
     "WorkloadError",
 ]
@@ -124,10 +135,12 @@ def test_a_device_needs_nothing_heavy() -> None:
         "import sys, sottovoce as sv\n"
         "from sottovoce.mechanisms import FiniteMechanism, serving\n"
         "for name in serving(FiniteMechanism):\n"
-        "    survey = sv.Survey.from_json(sv.Survey.distribution(['a', 'b', 'c'], 1.0, name).to_json())\n"
+        "    survey = sv.Survey(sv.shares(['a', 'b', 'c']), epsilon=1.0, mechanism=name)\n"
+        "    survey = sv.Survey.from_json(survey.to_json())\n"
         "    survey.randomize('b')\n"
-        "people = sv.Survey.adaptive({'age': range(100), 'name': sv.Domain.text(5)}, rounds=3, epsilon=1.0)\n"
-        "for asked in (sv.Survey.round(people, 1, 'age < 30'), sv.Survey.round(people, 2, 'age // 10', 10)):\n"
+        "people = sv.Panel({'age': range(100), 'name': sv.Domain.text(5)}, rounds=3, epsilon=1.0)\n"
+        "from sottovoce.adaptive import round_of\n"
+        "for asked in (round_of(people, 1, 'age < 30'), round_of(people, 2, 'age // 10', 10)):\n"
         "    sv.Survey.from_json(asked.to_json()).randomize((42, 'anna'))\n"
         f"print(*[m for m in {HEAVY!r} if m in sys.modules])"
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import SimulationError
 from sottovoce.domain.number import NumberGrid
 from sottovoce.questions.base import Question
@@ -66,9 +67,8 @@ def test_people_are_invented_where_values_cannot_be_listed(kind: str) -> None:
 
 def test_listed_values_need_no_invented_people() -> None:
     assert ASKED["shares"].invented_people() is ASKED["queries"].invented_people() is None
-    with pytest.raises(SimulationError) as refusal:
+    with refuses(SimulationError, "population"):
         ASKED["shares"].people_of_lines(["tea"])
-    assert refusal.value.field == "population"
 
 
 def test_the_truth_of_listed_values_is_that_of_the_workload() -> None:
@@ -79,6 +79,15 @@ def test_the_truth_of_listed_values_is_that_of_the_workload() -> None:
     levels = ASKED["queries"].truth_of(["high", "low", "middle"])
     assert levels is not None
     assert levels("<= middle", shares) == pytest.approx(0.5)
+
+
+def test_the_truth_of_numbers_outside_the_ends_is_that_of_the_clipped_ones() -> None:
+    """The estimate is that of the clipped numbers, beside which it stands."""
+    minutes = sv.number(0, 60, "minutes")
+    truth = minutes.truth_of([-30.0, 30.0, 600.0])
+    assert truth is not None
+    assert truth("mean", np.array([0.25, 0.5, 0.25])) == 30.0
+    assert minutes.truth_text != sv.shares(3).truth_text == "truth"
 
 
 def test_the_truth_of_a_number_is_its_mean_and_others_are_unknown() -> None:
@@ -98,9 +107,9 @@ def test_pictures_follow_the_number_of_answers_only_where_they_are_searched_for(
 
 
 def test_an_estimate_names_each_answer_as_it_names_all() -> None:
-    survey = sv.Survey.words(8, "latin", epsilon=4.0, users=10_000)
+    survey = sv.Survey(sv.words(8, "latin"), epsilon=4.0, people=10_000)
     words = survey.estimate(survey.simulate(["tea"] * 6000 + ["coffee"] * 4000, seed=1))
-    drinks = sv.Survey.distribution(["tea", "coffee"], epsilon=1.0)
+    drinks = sv.Survey(sv.shares(["tea", "coffee"]), epsilon=1.0)
     shares = drinks.estimate(drinks.simulate(["tea"] * 10, seed=1))
     for estimate in (words, shares):
         assert [estimate.label(place) for place in range(len(estimate))] == estimate.labels()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import DomainError, SimulationError, SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.questions import QUESTIONS, Choices, Queries, Shares, Vector, make_question, question_from_statement
 from sottovoce.strategies.registry import STRATEGIES
@@ -33,7 +34,7 @@ def test_a_statement_is_the_whole_question(question) -> None:
     for field in statement:
         with pytest.raises(SurveyError):
             question_from_statement({name: what for name, what in statement.items() if name != field})
-    with pytest.raises(SurveyError, match="exactly these fields"):
+    with refuses(SurveyError, "question"):
         question_from_statement({**statement, "colour": "red"})
 
 
@@ -72,51 +73,49 @@ def test_questions_from_parameters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "field", "helpful"),
+    ("kind", "given", "field"),
     [
-        ("median", {"values": 3}, "kind", "kind must be one of shares, queries, vector"),
-        (3, {"values": 3}, "kind", "kind must be one of"),
-        ("shares", {}, "values", "exactly one way: values, labels, range or attributes; got none"),
-        ("shares", {"values": 3, "labels": ["a", "b"]}, "labels", "got values and labels"),
-        ("shares", {"workload": Prefix(3)}, "workload", "workload is not a parameter of a shares question"),
-        ("shares", {"values": 1}, "values", "values is 1: it must be an integer from 2"),
-        ("shares", {"values": 2.5}, "values", "values has type float"),
-        ("queries", {}, "workload", "a queries question needs workload"),
-        ("queries", {"values": 3}, "values", "values is not a parameter of a queries question"),
-        ("vector", {"radius": 2.0}, "dimension", "a vector question needs dimension"),
-        ("vector", {"dimension": 0}, "dimension", "dimension is 0: it must be an integer from 1"),
-        ("vector", {"dimension": 2, "radius": 0}, "radius", "radius is 0: it must be a number from 1e-100"),
-        ("vector", {"dimension": 2, "radius": float("nan")}, "radius", "radius is nan"),
+        ("median", {"values": 3}, "kind"),
+        (3, {"values": 3}, "kind"),
+        ("shares", {}, "values"),
+        ("shares", {"values": 3, "labels": ["a", "b"]}, "labels"),
+        ("shares", {"workload": Prefix(3)}, "workload"),
+        ("shares", {"values": 1}, "values"),
+        ("shares", {"values": 2.5}, "values"),
+        ("queries", {}, "workload"),
+        ("queries", {"values": 3}, "values"),
+        ("vector", {"radius": 2.0}, "dimension"),
+        ("vector", {"dimension": 0}, "dimension"),
+        ("vector", {"dimension": 2, "radius": 0}, "radius"),
+        ("vector", {"dimension": 2, "radius": float("nan")}, "radius"),
     ],
 )
-def test_refusals_name_the_field(kind, given, field: str, helpful: str) -> None:
-    with pytest.raises(SurveyError, match=helpful) as caught:
+def test_refusals_name_the_field(kind, given, field: str) -> None:
+    with refuses(SurveyError, field):
         make_question(kind, **given)
-    assert caught.value.field == field
 
 
 def test_refusals_of_what_is_given() -> None:
-    with pytest.raises(WorkloadError, match=r"one of sottovoce\.workloads"):
+    with refuses(WorkloadError, "workload"):
         make_question("queries", workload="prefix:3")
-    with pytest.raises(DomainError, match="shares can be asked for at most"):
+    with refuses(DomainError, "values"):
         Shares(sv.Domain.of({"a": 2**30, "b": 2**30}))
-    with pytest.raises(SurveyError, match="a JSON object with a kind"):
+    with refuses(SurveyError, "question"):
         question_from_statement(["shares"])
-    with pytest.raises(SurveyError, match="rounds is 0") as caught:
+    with refuses(SurveyError, "rounds"):
         Panel.of(1.0, values=5, rounds=0)
-    assert caught.value.field == "rounds"
 
 
 def test_vectors_are_checked_without_being_named() -> None:
     question = Vector(2)
     assert question.private_input([3.0, 4.0]).tolist() == [3.0, 4.0]  # the mechanism clips
-    with pytest.raises(ValueOutsideDomainError, match="vector of 2 numbers"):
+    with refuses(ValueOutsideDomainError, "value"):
         question.private_input([1.0])
     with pytest.raises(ValueOutsideDomainError, match="outside the ball of radius 1"):
         question.people([[3.0, 4.0]])
     clipped = Vector(2, clip=True).people([[3.0, 4.0]])
     assert clipped.between(0, 1)[0] == pytest.approx([0.6, 0.8])
-    with pytest.raises(SimulationError, match="cannot be counted by value"):
+    with refuses(SimulationError, "histogram"):
         question.people_of_histogram([1, 2])
 
 
@@ -129,15 +128,13 @@ def test_what_is_no_part_of_a_statement_is_no_part_of_identity() -> None:
 
 @pytest.mark.parametrize("ball", [Ball(2, 2.5), Ball(3, 5.0)], ids=repr)
 def test_a_ball_is_that_of_the_statement(ball: Ball) -> None:
-    with pytest.raises(SurveyError, match="must have the dimension and radius") as caught:
+    with refuses(SurveyError, "ball"):
         Vector(3, 2.5, ball=ball)
-    assert caught.value.field == "ball"
 
 
 def test_a_survey_is_asked_with_a_question_and_a_seat() -> None:
-    with pytest.raises(SurveyError, match=r"one of sottovoce.questions") as caught:
-        sv.Survey.ask(5, 1.0)  # type: ignore[arg-type]
-    assert caught.value.field == "question"
-    with pytest.raises(SurveyError, match="seat must be a Seat") as caught:
-        sv.Survey.ask(EXAMPLES[0], 1.0, seat="first row")  # type: ignore[arg-type]
-    assert caught.value.field == "seat"
+    with refuses(SurveyError, "question"):
+        sv.Survey(5, epsilon=1.0)  # type: ignore[arg-type]
+    asked = sv.Survey(sv.shares(5), epsilon=1.0)
+    with refuses(SurveyError, "seat"):
+        sv.Survey.of_design(asked.question, asked.design, seat="first row")  # type: ignore[arg-type]

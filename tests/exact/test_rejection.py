@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import MechanismError, ReportError, SurveyError
 from sottovoce.kernels.normals import box_muller, inner_products, many_normals, seed_key, seed_normals
 from sottovoce.mechanisms.rejection import UNIT, Rejection, estimate_accepted
@@ -176,9 +177,9 @@ def test_parameters_are_checked() -> None:
     for tilt, clip in ((0, UNIT), (UNIT, 0), (UNIT, UNIT + 1), (9 * UNIT, UNIT), (1.5, UNIT), (UNIT, True)):
         with pytest.raises(SurveyError):
             Rejection(3, 1.0, 1.0, 0.0, tilt, clip)
-    with pytest.raises(SurveyError, match="delta must be 0"):
+    with refuses(SurveyError, "delta"):
         Rejection(3, 1.0, 1.0, 1e-6, **m.parameters())
-    with pytest.raises(MechanismError, match="nothing of the signal"):
+    with refuses(MechanismError, "tilt"):
         Rejection(3, 1.0, 1.0, 0.0, 1, 1)
 
 
@@ -317,7 +318,7 @@ def test_audit_catches(fault) -> None:
 def test_a_baseline_has_no_audit_and_never_runs_on_a_device() -> None:
     sphere = Sphere.best(3, 1.0, 1.0, 0.0, 1)
     assert not Sphere.deployable
-    with pytest.raises(MechanismError, match="cannot be audited"):
+    with refuses(MechanismError, "mechanism"):
         sv.audit(sphere)
     with pytest.raises(MechanismError, match="never runs on a device"):
         sphere.randomize(np.zeros(3), os_source())

@@ -12,6 +12,9 @@ import pytest
 
 import sottovoce
 from import_graph import circle, python_graph, python_imports, trees, typescript_graph, typescript_imports, walk
+from sottovoce.collector.app import ROUTES
+from sottovoce.relay.api import RELAY_ROUTES
+from sottovoce.service.http.openapi import openapi_document
 
 CLIENTS = Path(__file__).parents[2] / "clients"
 
@@ -103,15 +106,30 @@ def test_the_reader_finds_parts_that_import_each_other(graph: dict[str, set[str]
     assert set(circle(parts(graph))) == found
 
 
-def test_a_class_name_has_one_meaning() -> None:
-    """Private helpers included: whoever searches for a name finds one class."""
+def classes() -> dict[str, list[str]]:
+    """Modules that declare a class, by its name."""
     homes: dict[str, list[str]] = {}
     for module, tree in trees(Path(sottovoce.__file__).parent).items():
         for node in walk(tree):
             if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(f"{module}:{node.lineno}")
+                homes.setdefault(node.name, []).append(module)
+    return homes
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """A search for a name finds one class; private helpers count."""
+    homes = classes()
     assert "Survey" in homes
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
+def test_bodies_of_the_service_are_declared_in_protocol() -> None:
+    """Pictures alone are not: workloads make them, and stand before `protocol`."""
+    homes = classes()
+    documents = [openapi_document(routes)["components"]["schemas"] for routes in (ROUTES, RELAY_ROUTES)]
+    modules = {module for schemas in documents for name in schemas for module in homes[name]}
+    assert "sottovoce.protocol.surveys" in modules
+    assert {module for module in modules if room(module) != "protocol"} == {"sottovoce.workloads.pictures"}
 
 
 def test_no_typescript_files_import_each_other_in_a_circle() -> None:

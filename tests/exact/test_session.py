@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.adaptive import ChoiceAnswer, RoundAnswer, Session
 from sottovoce.adaptive.crowd import SimulatedCrowd
 from sottovoce.core.errors import QueryError, SessionError, SurveyError, ValueOutsideDomainError
@@ -26,12 +27,13 @@ N = 30_000
 
 def people(seed: int = 0) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    return {"age": rng.integers(100, size=N), "country": rng.integers(3, size=N), "words": rng.integers(2**40, size=N)}
+    age, country = rng.integers(100, size=N), np.array(["DE", "FR", "IT"])[rng.integers(3, size=N)]
+    return {"age": age, "country": country, "words": rng.integers(2**40, size=N)}
 
 
 @pytest.fixture
 def survey() -> Panel:
-    return sv.Survey.adaptive(DOMAIN, rounds=4, epsilon=2.0)
+    return sv.Panel(DOMAIN, rounds=4, epsilon=2.0)
 
 
 def converse(session: Session) -> list[float]:
@@ -47,7 +49,7 @@ def test_answers_near_the_truth_and_inside_their_intervals(survey: Panel) -> Non
     """At level 1 - 1e-7 none of four intervals should fail; they are about 0.09 wide, and so can fail."""
     values = people()
     session = sv.Session.simulated(survey, values, seed=3)
-    truths = [np.mean(values["age"] < 50), np.mean(values["country"] == 1), np.mean(values["age"] / 99)]
+    truths = [np.mean(values["age"] < 50), np.mean(values["country"] == "FR"), np.mean(values["age"] / 99)]
     answers = [session.ask(text) for text in ("age < 50", "country == 'FR'", "age / 99")]
     for answer, truth in zip(answers, truths, strict=True):
         low, high = answer.interval(1 - 1e-7)
@@ -84,24 +86,24 @@ def test_the_assignment_does_not_depend_on_the_questions(survey: Panel) -> None:
 @pytest.mark.parametrize("text", ["age", "2 * (age < 30)", "-1.0000001", "age / 98", "clip(age, -2, 2)"])
 def test_a_query_that_leaves_the_radius_is_refused(survey: Panel, text: str) -> None:
     session = sv.Session.simulated(survey, people(), seed=1)
-    with pytest.raises(QueryError, match="clip"):
+    with refuses(QueryError, "query"):
         session.ask(text)
     assert session.remaining == 4
     assert len(session.history) == 0
 
 
 def test_a_device_clips_what_an_analyst_would_be_refused(survey: Panel) -> None:
-    hostile = sv.Survey.round(survey, 1, sv.query("age * 1000000 - 3"))
+    hostile = sv.adaptive.round_of(survey, 1, sv.query("age * 1000000 - 3"))
     asked = hostile.people({"age": [0, 1, 99], "country": ["DE"] * 3, "words": [0, 0, 0]})
     assert asked.between(0, 3).tolist() == [[-1.0], [1.0], [1.0]]
     assert len(hostile.randomize({"age": 99, "country": "FR", "words": 2**40 - 1})) == 5
-    choice = sv.Survey.round(survey, 1, sv.query("age * 1000 - 5"), 7)
+    choice = sv.adaptive.round_of(survey, 1, sv.query("age * 1000 - 5"), 7)
     ends = {"age": [0, 99], "country": ["DE", "IT"], "words": [0, 2**40 - 1]}
     assert choice.people(ends).between(0, 2).tolist() == [0, 6]
 
 
 def test_a_larger_radius_takes_larger_queries() -> None:
-    survey = sv.Survey.adaptive(DOMAIN, rounds=1, epsilon=4.0, radius=99.0)
+    survey = sv.Panel(DOMAIN, rounds=1, epsilon=4.0, radius=99.0)
     answer = sv.Session.simulated(survey, people(), seed=2).ask("age")
     assert answer.interval(1 - 1e-7).low < 49.5 < answer.interval(1 - 1e-7).high
 
@@ -119,7 +121,7 @@ def test_after_the_last_round(survey: Panel) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_an_empty_round_says_so_and_loses_nothing(seed: int) -> None:
-    survey = sv.Survey.adaptive(sv.Domain.product(age=range(100)), rounds=50, epsilon=1.0)
+    survey = sv.Panel(sv.Domain.product(age=range(100)), rounds=50, epsilon=1.0)
     session = sv.Session.simulated(survey, {"age": [30, 40]}, seed=seed)
     answers = [session.ask("age < 35 and 0 <= age") for _ in range(49)]
     empty = [answer for answer in answers if answer.empty]
@@ -138,7 +140,7 @@ def test_an_empty_round_says_so_and_loses_nothing(seed: int) -> None:
 
 
 def test_an_empty_choice() -> None:
-    session = sv.Session.simulated(sv.Survey.adaptive(10, rounds=2, epsilon=1.0), [], seed=1)
+    session = sv.Session.simulated(sv.Panel(10, rounds=2, epsilon=1.0), [], seed=1)
     answer = session.choose("value", 10)
     assert answer.empty
     assert answer.top() == []
@@ -173,15 +175,15 @@ def test_choices_must_be_two_or_more_and_not_too_many(survey: Panel) -> None:
     for choices in (1, 0, -3, 2**21, ["alone"], True):
         with pytest.raises(SurveyError):
             session.choose("age", choices)
-    with pytest.raises(QueryError, match="integer"):
+    with refuses(QueryError, "query"):
         session.choose("age / 2", 10)
     assert session.remaining == 4
 
 
 @pytest.mark.parametrize("rounds", [0, -1, 2**16 + 1, 1.5, True, "20", None])
 def test_rounds_out_of_range(rounds: object) -> None:
-    with pytest.raises(SurveyError, match="rounds"):
-        sv.Survey.adaptive(DOMAIN, rounds=rounds, epsilon=1.0)  # type: ignore[arg-type]
+    with refuses(SurveyError, "rounds"):
+        sv.Panel(DOMAIN, rounds=rounds, epsilon=1.0)  # type: ignore[arg-type]
 
 
 # --- records are never listed ---------------------------------------------------------------------
@@ -190,17 +192,20 @@ def test_rounds_out_of_range(rounds: object) -> None:
 def test_the_largest_product_costs_nothing() -> None:
     domain = sv.Domain.product(a=2**32, b=2**31)
     assert domain.size == 2**63
-    survey = sv.Survey.adaptive(domain, rounds=2, epsilon=16.0)
+    survey = sv.Panel(domain, rounds=2, epsilon=16.0)
     session = sv.Session.simulated(survey, [(2**32 - 1, 2**31 - 1), (0, 0)] * 500, seed=1)
     assert session.ask("bit(a, 31) and bit(b, 30)").value == pytest.approx(0.5, abs=0.2)
-    assert len(sv.Survey.round(survey, 1, sv.query("a < b")).randomize((2**32 - 1, 2**31 - 1))) == 5
+    assert len(sv.adaptive.round_of(survey, 1, sv.query("a < b")).randomize((2**32 - 1, 2**31 - 1))) == 5
 
 
 # --- statements ---------------------------------------------------------------------------------
 
 
 def test_statements_survive_json(survey: Panel) -> None:
-    rounds = [sv.Survey.round(survey, 1, sv.query("age < 30")), sv.Survey.round(survey, 4, sv.query("age // 10"), 10)]
+    rounds = [
+        sv.adaptive.round_of(survey, 1, sv.query("age < 30")),
+        sv.adaptive.round_of(survey, 4, sv.query("age // 10"), 10),
+    ]
     for stated in (survey, *rounds):
         again = sv.Survey.from_json(stated.to_json())
         assert again == stated
@@ -254,6 +259,7 @@ def test_killed_between_rounds_the_conversation_is_the_same(survey: Panel, tmp_p
         n = 30_000
         sizes = {"age": 100, "country": 3, "words": 2**40}
         values = {name: rng.integers(size, size=n) for name, size in sizes.items()}
+        values["country"] = np.array(["DE", "FR", "IT"])[values["country"]]
         session = sv.Session.simulated(survey, values, seed=9, path=sys.argv[2])
         h = session.history
         step = len(h)
@@ -300,7 +306,7 @@ def damages(text: str) -> list[str]:
     for change in (
         {"rounds": None},
         {"opened": 3},
-        {"crowd": {"users": "x"}},
+        {"crowd": {"people": "x"}},
         {"crowd": []},
         {"extra": 1},
         {"panel": {}},
@@ -342,11 +348,11 @@ def test_other_people_another_seed_another_survey(survey: Panel, tmp_path: Path)
     path = tmp_path / "session.json"
     sv.Session.simulated(survey, people(), seed=9, path=path)
     fewer = {name: column[:-1] for name, column in people().items()}
-    with pytest.raises(SessionError, match="number of people"):
+    with refuses(SessionError, "values"):
         sv.Session.simulated(survey, fewer, path=path)
-    with pytest.raises(SessionError, match="seed"):
+    with refuses(SessionError, "seed"):
         sv.Session.simulated(survey, people(), seed=10, path=path)
-    other = sv.Survey.adaptive(DOMAIN, rounds=5, epsilon=2.0)
+    other = sv.Panel(DOMAIN, rounds=5, epsilon=2.0)
     with pytest.raises(SessionError, match="another panel"):
         sv.Session.simulated(other, people(), path=path)
     assert sv.Session.simulated(survey, people(), seed=9, path=path).remaining == 4
@@ -391,7 +397,7 @@ def test_intervals_of_the_whole_session_are_wider(survey: Panel) -> None:
         assert all_ is not None
         assert all_.low <= one.low
         assert one.high <= all_.high
-    with pytest.raises(SurveyError, match="level"):
+    with refuses(SurveyError, "level"):
         session.intervals(1)  # type: ignore[arg-type]
 
 
@@ -455,7 +461,7 @@ def test_the_file_is_the_same_from_every_folder(survey: Panel, tmp_path: Path, m
         lambda kept: kept["crowd"].pop("seed"),
         lambda kept: kept["crowd"].update(seed="-3"),
         lambda kept: kept["crowd"].update(seed=" 9"),
-        lambda kept: kept["crowd"].update(users=30000.9),
+        lambda kept: kept["crowd"].update(people=30000.9),
         lambda kept: kept["crowd"].update(more="1"),
         lambda kept: kept["rounds"][0].update(counts=[kept["rounds"][0]["counts"][0] - 0.5]),
         lambda kept: kept["rounds"][0].update(counts=["3"]),
@@ -481,7 +487,7 @@ def test_a_state_is_read_strictly(survey: Panel, tmp_path: Path, change: object)
 
 
 def test_rounds_in_rounds_in_rounds_are_not_read(survey: Panel) -> None:
-    nested: dict[str, object] = sv.Survey.round(survey, 1, "age < 30").to_statement()
+    nested: dict[str, object] = sv.adaptive.round_of(survey, 1, "age < 30").to_statement()
     for _ in range(400):
         nested = {**nested, "survey": nested}
     with pytest.raises(SurveyError):
@@ -497,13 +503,13 @@ def test_mistyped_arguments_get_an_explanation(survey: Panel, tmp_path: Path) ->
     for path in (3, b"\0", "a\0b", "\ud800", "x" * 5000):
         with pytest.raises(SessionError):
             sv.Session.simulated(survey, people(), path=path)  # type: ignore[arg-type]
-    empty = sv.Session.simulated(sv.Survey.adaptive(10, rounds=2, epsilon=1.0), [], seed=1).ask("value < 3")
+    empty = sv.Session.simulated(sv.Panel(10, rounds=2, epsilon=1.0), [], seed=1).ask("value < 3")
     with pytest.raises(SurveyError):
         empty.interval(7)
-    assert sv.Survey.round(survey, 1, "age < 30") == sv.Survey.round(survey, 1, sv.query("age < 30"))
+    assert sv.adaptive.round_of(survey, 1, "age < 30") == sv.adaptive.round_of(survey, 1, sv.query("age < 30"))
 
 
 def test_intervals_at_the_edge_of_sure(survey: Panel) -> None:
-    many = sv.Session.simulated(sv.Survey.adaptive(10, rounds=2**16, epsilon=1.0), [1] * 10, seed=1)
+    many = sv.Session.simulated(sv.Panel(10, rounds=2**16, epsilon=1.0), [1] * 10, seed=1)
     many.ask("value < 3")
     assert many.intervals(1 - 1e-13)[0] is not None

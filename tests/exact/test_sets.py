@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.auditing import sampled
 from sottovoce.auditing.channel import wrong_miniature
 from sottovoce.core.errors import DomainError, MechanismError, SimulationError, SurveyError, ValueOutsideDomainError
@@ -99,7 +100,7 @@ def test_closed_forms_of_the_papers() -> None:
             rare = float(found.variance(np.zeros(1), 1)[0]) / 5
             assert stated * 0.995 < rare < stated * slack
     assert [Wheel.best(10**5, 10, epsilon, 10**6).report_bytes for epsilon in (1.0, 4.0)] == [3, 3]
-    assert sv.Survey.choices(20, most=20, epsilon=1.0).mechanism.name == "one_option"
+    assert sv.Survey(sv.choices(20, most=20), epsilon=1.0).mechanism.name == "one_option"
 
 
 def test_the_wheel_over_the_random_choice_of_seeds() -> None:
@@ -234,7 +235,9 @@ def test_draws_depend_on_nothing(kind: type[SetMechanism]) -> None:
 
 @pytest.mark.parametrize("mechanism", ["set_selection", "wheel", "one_option"])
 def test_an_audit_through_the_survey(mechanism: str) -> None:
-    survey = sv.Survey.choices([f"option {i}" for i in range(40)], most=3, epsilon=1.0, mechanism=mechanism, users=100)
+    survey = sv.Survey(
+        sv.choices([f"option {i}" for i in range(40)], most=3), epsilon=1.0, mechanism=mechanism, people=100
+    )
     found = sv.audit(survey, samples=200, seconds=0.5)
     assert (found.verdict, found.survey, found.domain_size) == ("sampled", survey.id, 40)
     assert 0.999 < found.exact_epsilon <= 1
@@ -246,7 +249,7 @@ TRAVEL = Choices(["bus", "tram", "bike", "car"], 2)
 
 
 def test_sets_become_rows() -> None:
-    for value in (["car", "bus"], ("bus", "car"), {"bus", "car"}, frozenset({"car", "bus"}), iter(["bus", 3])):
+    for value in (["car", "bus"], ("bus", "car"), {"bus", "car"}, frozenset({"car", "bus"}), iter(["bus", "car"])):
         assert TRAVEL.private_input(value).tolist() == [0, 3]
     assert TRAVEL.private_input(set()).tolist() == [4, 5]
     assert sorted(sorted(TRAVEL.audit_trials().value(i)) for i in range(TRAVEL.n_possible)) == sorted(
@@ -287,7 +290,7 @@ def test_people_of_tables_of_ticks() -> None:
     for wrong in (ticks[:, :3], 2 * ticks, np.ones((2, 4))):
         with pytest.raises(ValueOutsideDomainError):
             TRAVEL.people(wrong)
-    with pytest.raises(SimulationError, match="one set per person"):
+    with refuses(SimulationError, "histogram"):
         TRAVEL.people_of_histogram([1, 2])
 
 
@@ -302,20 +305,19 @@ def test_people_of_tables_of_ticks() -> None:
     ],
 )
 def test_questions_that_are_refused(options: Any, most: int, field: str) -> None:
-    with pytest.raises((SurveyError, DomainError)) as caught:
+    with refuses((SurveyError, DomainError), field):
         Choices(options, most)
-    assert caught.value.field == field
 
 
 def test_mechanisms_that_are_refused() -> None:
-    with pytest.raises(MechanismError, match="at most 256"):
+    with refuses(MechanismError, "most"):
         SetSelection(1000, 300, 1.0, 1)
-    with pytest.raises(SurveyError, match="bins"):
+    with refuses(SurveyError, "bins"):
         Wheel(10, 3, 1.0, 3, 1)
     with pytest.raises(ValueOutsideDomainError):
         OneOption(4, 2, 1.0).randomize((0, 5), ScriptedSource([]))
-    with pytest.raises(SurveyError, match="cannot be asked by sets"):
-        sv.Survey.queries(sv.workloads.Prefix(4), 1.0, strategy="sets")
+    with refuses(SurveyError, "strategy"):
+        sv.Survey(sv.queries(sv.workloads.Prefix(4)), epsilon=1.0, strategy="sets")
 
 
 # --- estimates ----------------------------------------------------------------------------------
@@ -323,7 +325,7 @@ def test_mechanisms_that_are_refused() -> None:
 
 @pytest.mark.parametrize("mechanism", ["set_selection", "wheel", "one_option"])
 def test_intervals_hold(mechanism: str) -> None:
-    survey = sv.Survey.choices(12, most=3, epsilon=2.0, mechanism=mechanism, users=2000)
+    survey = sv.Survey(sv.choices(12, most=3), epsilon=2.0, mechanism=mechanism, people=2000)
     sets = [[0, 1, 2]] * 500 + [[0, 5]] * 700 + [[]] * 500 + [[7]] * 300
     truth = np.zeros(12)
     truth[[0, 1, 2, 5, 7]] = np.array([1200, 500, 500, 700, 300]) / 2000
@@ -340,7 +342,7 @@ def test_intervals_hold(mechanism: str) -> None:
 
 
 def test_a_ratio_of_shares_is_not_negative() -> None:
-    survey = sv.Survey.choices(["a", "b", "c"], most=2, epsilon=1.0)
+    survey = sv.Survey(sv.choices(["a", "b", "c"], most=2), epsilon=1.0)
     estimate = survey.estimate(survey.simulate([["a", "b"]] * 2000 + [["c"]] * 1000, seed=1))
     part, other = estimate.ratio(["a"], ["a", "c"]), estimate.ratio(["c"], ["b"])
     assert 0 <= part.low < 2 / 3 < part.high <= 1
@@ -348,7 +350,7 @@ def test_a_ratio_of_shares_is_not_negative() -> None:
 
 
 def test_few_reports_say_little() -> None:
-    survey = sv.Survey.choices(50, most=50, epsilon=1.0, mechanism="one_option")
+    survey = sv.Survey(sv.choices(50, most=50), epsilon=1.0, mechanism="one_option")
     estimate = survey.estimate(survey.simulate([[3]] * 5, seed=1))
     low, high = estimate.interval()
     nobody = estimate.raw == 0.5
@@ -360,7 +362,7 @@ def test_few_reports_say_little() -> None:
 
 
 def test_a_hundred_thousand_options() -> None:
-    survey = sv.Survey.choices(10**5, most=10, epsilon=4.0, users=200)
+    survey = sv.Survey(sv.choices(10**5, most=10), epsilon=4.0, people=200)
     assert survey.mechanism.name == "wheel"
     estimate = survey.estimate(survey.simulate_aggregate([[17, 99_999]] * 2000, seed=1))
     assert set(np.argsort(-estimate.values)[:2].tolist()) == {17, 99_999}

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sottovoce as sv
+from refusing import refuses
 from sottovoce import Survey
 from sottovoce.core.errors import CapacityError, MechanismError, MismatchError, NoReportsError, ReportError, SurveyError
 from sottovoce.core.limits import MAX_CELLS, SHARD_CELLS
@@ -40,7 +42,7 @@ def saved(path: Path, aggregate: Aggregate) -> AggregateFile:
 @pytest.fixture(scope="module")
 def mean() -> Aggregate:
     """A codebook of about three shards, with a whole shard that nobody's report is in."""
-    survey = Survey.mean(60, 1.0, 4.0, users=400_000, max_counters=3 * SHARD_CELLS)
+    survey = Survey(sv.vector(60, 1.0), epsilon=4.0, people=400_000, max_counters=3 * SHARD_CELLS)
     assert survey.mechanism.cells > 2 * SHARD_CELLS
     aggregate = survey.simulate_aggregate(np.eye(60)[np.arange(3000) % 60] * 0.7, seed=5)
     counts = aggregate.counts.copy()
@@ -51,7 +53,7 @@ def mean() -> Aggregate:
 
 @pytest.fixture
 def distribution() -> Aggregate:
-    survey = Survey.distribution(5, epsilon=1.0)
+    survey = Survey(sv.shares(5), epsilon=1.0)
     return survey.aggregate().add([survey.randomize(0) for _ in range(20)])
 
 
@@ -93,7 +95,7 @@ def test_the_last_shard_and_the_last_block_are_shorter() -> None:
 
 
 def test_more_cells_than_a_process_keeps_are_estimated_from_shards() -> None:
-    survey = Survey.mean(60, 1.0, 8.0, mechanism="codebook", users=10**10, max_counters=2**33)
+    survey = Survey(sv.vector(60, 1.0), epsilon=8.0, mechanism="codebook", people=10**10, max_counters=2**33)
     assert survey.mechanism.cells > MAX_CELLS
     with pytest.raises(CapacityError, match="counters"):
         survey.aggregate()
@@ -119,25 +121,32 @@ def test_more_cells_than_a_process_keeps_are_estimated_from_shards() -> None:
 
 def test_a_survey_has_the_counters_it_may_have() -> None:
     few, usual, many = (
-        Survey.queries(Prefix(64), 4.0, mechanism="codebook", strategy="direct", users=10**9, max_counters=most)
+        Survey(
+            sv.queries(Prefix(64)),
+            epsilon=4.0,
+            mechanism="codebook",
+            strategy="direct",
+            people=10**9,
+            max_counters=most,
+        )
         for most in (2**20, 2**27, 2**34)
     )
     assert few.mechanism.cells <= 2**20 < usual.mechanism.cells <= 2**27 < many.mechanism.cells <= 2**34
     assert many.bound(10**9).value < usual.bound(10**9).value < few.bound(10**9).value
-    asked = Survey.queries(Prefix(64), 4.0, mechanism="codebook", strategy="direct", users=10**9)
+    asked = Survey(sv.queries(Prefix(64)), epsilon=4.0, mechanism="codebook", strategy="direct", people=10**9)
     assert usual.to_json() == asked.to_json()
     assert Survey.from_json(many.to_json()) == many
 
 
 @pytest.mark.parametrize("counters", [0, -1, 2**41, 1.5, "many"])
 def test_counters_out_of_range_are_refused(counters: object) -> None:
-    with pytest.raises(SurveyError, match="max_counters"):
-        Survey.mean(3, 1.0, 1.0, max_counters=counters)  # type: ignore[arg-type]
+    with refuses(SurveyError, "max_counters"):
+        Survey(sv.vector(3, 1.0), epsilon=1.0, max_counters=counters)  # type: ignore[arg-type]
 
 
 def test_counters_that_make_reports_too_long_are_refused() -> None:
-    with pytest.raises(MechanismError, match=r"its report takes 5 bytes; 4 are allowed.*raise max_report_bytes"):
-        Survey.mean(60, 1.0, 8.0, users=10**10, max_counters=2**34, max_report_bytes=4)
+    with refuses(MechanismError, "max_report_bytes"):
+        Survey(sv.vector(60, 1.0), epsilon=8.0, people=10**10, max_counters=2**34, max_report_bytes=4)
 
 
 def test_a_file_holds_an_aggregate_exactly(tmp_path: Path, mean: Aggregate, distribution: Aggregate) -> None:
@@ -156,7 +165,7 @@ def test_one_aggregate_has_one_file(tmp_path: Path, mean: Aggregate) -> None:
 
 
 def test_a_file_brings_the_attachments_of_its_survey(tmp_path: Path) -> None:
-    survey = Survey.queries(Prefix(8), 1.0, strategy="factorized")
+    survey = Survey(sv.queries(Prefix(8)), epsilon=1.0, strategy="factorized")
     assert survey.attachments
     aggregate = survey.simulate_aggregate(np.arange(100) % 8, seed=1)
     found = AggregateFile.open(saved(tmp_path / "a.bin", aggregate).path)
@@ -195,17 +204,13 @@ def test_every_byte_that_is_changed_or_missing_is_noticed(tmp_path: Path, distri
 
 
 def test_what_is_no_file_of_ours_is_told(tmp_path: Path) -> None:
-    for content, words in (
-        (b"PAR1" * 50, "not an aggregate file"),
-        (b"SVF\2" + bytes(200), "format 2"),
-        (b"", "not an aggre"),
-    ):
+    for content in (b"PAR1" * 50, b"SVF\2" + bytes(200), b""):
         (tmp_path / "other.bin").write_bytes(content)
-        with pytest.raises(ReportError, match=words):
+        with refuses(ReportError, "path"):
             AggregateFile.open(tmp_path / "other.bin")
-    with pytest.raises(ReportError, match="cannot be read"):
+    with refuses(ReportError, "path"):
         AggregateFile.open(tmp_path / "absent.bin")
-    with pytest.raises(ReportError, match="cannot be read"):
+    with refuses(ReportError, "path"):
         AggregateFile.open(tmp_path)
 
 
@@ -235,5 +240,5 @@ def test_a_disk_that_fills_leaves_the_old_file(tmp_path: Path, distribution: Agg
 
 def test_codebooks_differ_in_rotations_alone() -> None:
     best = Codebook.best(60, 1.0, 4.0, 0.0, 10**6)
-    assert best.for_users(10**6, 2**27) == best
-    assert replace(best, rotations=1) == best.for_users(1, 2**27)
+    assert best.for_people(10**6, 2**27) == best
+    assert replace(best, rotations=1) == best.for_people(1, 2**27)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
+from refusing import refuses
 from shuffled import Channel, exact_delta, lemma_delta
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms import create
@@ -152,43 +152,45 @@ def test_a_hundred_million_people() -> None:
     assert found.epsilon / 1.01 < found.lower <= found.epsilon < 0.0016
 
 
-PANEL = sv.Survey.adaptive(["yes", "no"], rounds=4, epsilon=1.0)
-SURVEY = sv.Survey.distribution(["yes", "no", "perhaps"], 1.0, mechanism="randomized_response")
+PANEL = sv.Panel(["yes", "no"], rounds=4, epsilon=1.0)
+SURVEY = sv.Survey(sv.shares(["yes", "no", "perhaps"]), epsilon=1.0, mechanism="randomized_response")
 
 
 @pytest.mark.parametrize(
-    ("ask", "words"),
+    ("ask", "field"),
     [
-        (lambda: SURVEY.amplified(1, 1e-6), "n is 1: it must be 2 or more"),
-        (lambda: SURVEY.amplified(True, 1e-6), "n has type bool"),
-        (lambda: SURVEY.amplified(100, 0), "delta must be above 0: with a small chance"),
-        (lambda: SURVEY.amplified(100, 1.0), "delta is 1.0: delta must be a number above 0 and below 1"),
-        (lambda: SURVEY.amplified(delta=1e-6), "n must be given"),
-        (lambda: SURVEY.amplified(100), "delta must be given"),
+        (lambda: SURVEY.amplified(people=1, delta=1e-6), "people"),
+        (lambda: SURVEY.amplified(people=True, delta=1e-6), "people"),
+        (lambda: SURVEY.amplified(people=100, delta=0), "delta"),
+        (lambda: SURVEY.amplified(people=100, delta=1.0), "delta"),
+        (lambda: SURVEY.amplified(delta=1e-6), "people"),
+        (lambda: SURVEY.amplified(people=100), "delta"),
         (
-            lambda: sv.Survey.mean(2, 1.0, 1.0, 1e-6, mechanism="gaussian").amplified(100, 1e-6),
-            "proved for pure epsilon-LDP only: choose a mechanism without delta",
+            lambda: sv.Survey(sv.vector(2, 1.0), epsilon=1.0, delta=1e-6, mechanism="gaussian").amplified(
+                people=100, delta=1e-6
+            ),
+            "mechanism",
         ),
         (
-            lambda: sv.Survey.round(PANEL, 1, "value == 'yes'").amplified(9, 1e-6),
-            "of a panel have no certificate.*ask all at once",
+            lambda: sv.adaptive.round_of(PANEL, 1, "value == 'yes'").amplified(people=9, delta=1e-6),
+            None,
         ),
-        (lambda: PANEL.amplified(9, 1e-6), "of a panel have no certificate"),
-        (lambda: sv.compose([], 1e-6), "certificates must be"),
-        (lambda: sv.compose(SURVEY.amplified(100, 1e-6), 0), "delta must be above 0"),
+        (lambda: PANEL.amplified(people=9, delta=1e-6), None),
+        (lambda: sv.compose([], delta=1e-6), "certificates"),
+        (lambda: sv.compose(SURVEY.amplified(people=100, delta=1e-6), delta=0), "delta"),
     ],
 )
-def test_refusals(ask: Callable[[], object], words: str) -> None:
-    with pytest.raises(SurveyError, match=words):
+def test_refusals(ask: Callable[[], object], field: str | None) -> None:
+    with refuses(SurveyError, field):
         ask()
 
 
 def test_a_survey_with_a_relay_needs_no_numbers() -> None:
     relay = sv.Relay("https://relay.example.org", least=10_000, delta=1e-7)
-    once = replace(SURVEY, relay=relay)
-    tracking = sv.Survey.tracking(
+    once = sv.Survey.of_design(SURVEY.question, SURVEY.design, SURVEY.title, relay=relay)
+    tracking = sv.Tracking(
         sv.questions.Shares(["yes", "no", "perhaps"]),
-        1.0,
+        epsilon=1.0,
         every="week",
         starts="2027-01-04",
         periods=4,
@@ -196,9 +198,9 @@ def test_a_survey_with_a_relay_needs_no_numbers() -> None:
     )
     found = once.amplified()
     assert (found.n, found.delta) == (10_000, 1e-7)
-    assert found == SURVEY.amplified(10_000, 1e-7) == tracking.amplified(10_000, 1e-7)
-    assert found == tracking.period(2).amplified(10_000, 1e-7)
-    assert once.amplified(n=20_000).epsilon < found.epsilon
+    assert found == SURVEY.amplified(people=10_000, delta=1e-7) == tracking.amplified(people=10_000, delta=1e-7)
+    assert found == tracking.period(2).amplified(people=10_000, delta=1e-7)
+    assert once.amplified(people=20_000).epsilon < found.epsilon
     assert "10,000 answers" in found.assumption
     assert found.to_dict()["epsilon"] == found.epsilon
     assert str(found).startswith("local epsilon 1 on the device; central epsilon 0.0")

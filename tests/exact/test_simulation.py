@@ -39,7 +39,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 @every_mechanism
 @pytest.mark.usefixtures("small_chunks")
 def test_kept_and_counted_reports_are_the_same(name: str) -> None:
-    survey = sv.Survey.distribution(5, 1.0, name)
+    survey = sv.Survey(sv.shares(5), epsilon=1.0, mechanism=name)
     values = np.arange(500) % 5
     kept = survey.aggregate().add(survey.simulate(values, seed=11))
     counted = survey.simulate_aggregate(values, seed=11)
@@ -66,7 +66,7 @@ def test_the_number_of_workers_does_not_matter(name: str, monkeypatch: pytest.Mo
 @every_mechanism
 @pytest.mark.usefixtures("small_chunks")
 def test_sorted_values_and_their_histogram_give_the_same_counts(name: str) -> None:
-    survey = sv.Survey.distribution(6, 1.0, name)
+    survey = sv.Survey(sv.shares(6), epsilon=1.0, mechanism=name)
     histogram = np.array([130, 0, 1, 64, 0, 200])
     values = np.repeat(np.arange(6), histogram)
     assert survey.simulate_aggregate(values, seed=5) == survey.simulate_aggregate(histogram=histogram, seed=5)
@@ -75,7 +75,7 @@ def test_sorted_values_and_their_histogram_give_the_same_counts(name: str) -> No
 @every_mechanism
 @pytest.mark.usefixtures("small_chunks")
 def test_every_number_of_people_around_a_chunk(name: str) -> None:
-    survey = sv.Survey.distribution(5, 1.0, name)
+    survey = sv.Survey(sv.shares(5), epsilon=1.0, mechanism=name)
     chunk = chunk_size(survey.mechanism)
     longest = survey.simulate(np.arange(chunk + 1) % 5, seed=2)
     for n in (0, 1, chunk - 1, chunk, chunk + 1):
@@ -99,7 +99,7 @@ def test_chunks_differ() -> None:
 
 
 def test_seeds() -> None:
-    survey = sv.Survey.distribution(5, 1.0, "hadamard")
+    survey = sv.Survey(sv.shares(5), epsilon=1.0, mechanism="hadamard")
     values = np.zeros(200, dtype=np.int64)
     first = survey.simulate(values, seed=1).batch
     assert np.array_equal(first, survey.simulate(values, seed=np.int64(1)).batch)
@@ -110,7 +110,7 @@ def test_seeds() -> None:
 
 @pytest.mark.usefixtures("small_chunks")
 def test_progress_adds_up() -> None:
-    survey = sv.Survey.distribution(5, 1.0, "hadamard")
+    survey = sv.Survey(sv.shares(5), epsilon=1.0, mechanism="hadamard")
     told: list[int] = []
     survey.simulate_aggregate(histogram=[100, 0, 50, 3, 1], seed=1, progress=told.append)
     assert sum(told) == 154

@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.auditing.channel import device_row
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_REPORT_BYTES
@@ -178,7 +179,7 @@ def test_values_outside_the_domain_are_refused(case: tuple[FiniteMechanism, Law]
     mechanism, _ = case
     size = mechanism.domain_size
     for value in (-1, size, size + 1, True, 1.0, np.int64(1)):
-        with pytest.raises(ValueOutsideDomainError, match=f"from 0 to {size - 1}"):
+        with refuses(ValueOutsideDomainError, "value"):
             mechanism.randomize(value, tape_source(bytes(64)))  # type: ignore[arg-type]
     for value in (0, size - 1):
         mechanism.randomize(value, tape_source(bytes(64)))
@@ -194,7 +195,7 @@ def test_an_impossible_report_has_no_logarithm() -> None:
 
 @pytest.mark.parametrize("size", [0, 4, 5, -1])
 def test_subset_sizes_outside_the_domain_are_refused(size: int) -> None:
-    with pytest.raises(SurveyError, match="subset_size"):
+    with refuses(SurveyError, "subset_size"):
         SubsetSelection(4, 1.0, size)
 
 
@@ -262,9 +263,9 @@ def test_what_is_too_large_is_refused_and_what_just_fits_is_not(monkeypatch: pyt
 def test_a_channel_that_carries_nothing_is_refused(signal: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within the limits of a survey none is so weak, hence a planted one."""
     monkeypatch.setattr(Support, "signal", signal)
-    with pytest.raises(MechanismError, match=r"over 3 values: .*carries nothing; use a larger epsilon or"):
+    with refuses(MechanismError, "epsilon"):
         RandomizedResponse(3, 1.0)
-    with pytest.raises(MechanismError, match=r"over 3 values, subset_size = 2: .*larger epsilon, other parameters or"):
+    with refuses(MechanismError, "epsilon"):
         SubsetSelection(3, 1.0, 2)
 
 

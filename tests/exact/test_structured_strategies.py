@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.auditing.conformance import check_instance
 from sottovoce.core.errors import (
     CapacityError,
@@ -284,21 +285,28 @@ def test_devices_of_huge_domains(mechanism: Haar | Hierarchical) -> None:
 
 
 def test_bad_parameters_are_refused() -> None:
-    for branching, tilt in ((1, 0), (9, 0), (2, 16)):
-        with pytest.raises(SurveyError, match=r"branching|tilt"):
+    for branching, tilt, field in ((1, 0, "branching"), (9, 0, "branching"), (2, 16, "tilt")):
+        with refuses(SurveyError, field):
             Hierarchical(8, 1.0, branching, tilt)
-    with pytest.raises(SurveyError, match="tilt"):
+    with refuses(SurveyError, "tilt"):
         Haar(8, 1.0, -16)
-    for sizes, order, only in (((2, 2), 1, 0), ((8,), 2, 0), ((8,), 1, 2), ((2, 4), 2, 1), ((), 1, 0), ((8, 1), 1, 2)):
-        with pytest.raises(SurveyError, match=r"size|order|only"):
+    for sizes, order, only, field in (
+        ((2, 2), 1, 0, "sizes"),
+        ((8,), 2, 0, "order"),
+        ((8,), 1, 2, "only"),
+        ((2, 4), 2, 1, "order"),
+        ((), 1, 0, "sizes"),
+        ((8, 1), 1, 2, "sizes[1]"),
+    ):
+        with refuses(SurveyError, field):
             Fourier(8, 1.0, sizes, order, only)
-    with pytest.raises(SurveyError, match="parities"):
+    with refuses(SurveyError, "order"):
         Fourier(2**40, 1.0, (2,) * 40, 40)
 
 
 def test_misuse_is_refused() -> None:
     strategy = HaarStrategy.best(Prefix(8), 1.0)
-    with pytest.raises(MechanismError, match="best"):
+    with refuses(MechanismError, "mechanism"):
         HaarStrategy(Prefix(9), strategy.mechanism)
     with pytest.raises(NoReportsError):
         strategy.raw_coordinates(strategy.mechanism.empty(), 0)
@@ -306,10 +314,10 @@ def test_misuse_is_refused() -> None:
         strategy.answers(np.zeros(3))
     large = Bins(Domain.product(a=range(100), b=range(100)), 10, attribute="a")
     assert not HaarStrategy.serves(large)
-    with pytest.raises(WorkloadError, match="serves"):
+    with refuses(WorkloadError, "workload"):
         HierarchicalStrategy.best(large, 1.0)
     assert FourierStrategy.serves(large)
-    with pytest.raises(WorkloadError, match="Marginals"):
+    with refuses(WorkloadError, "workload"):
         FourierStrategy.best(Prefix(8), 1.0)
-    with pytest.raises(MechanismError, match="best"):
+    with refuses(MechanismError, "mechanism"):
         FourierStrategy(Parities(3, 1), Fourier(8, 1.0, (2, 2, 2), 2))

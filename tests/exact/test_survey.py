@@ -16,6 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import DomainError, SurveyError
 from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.questions import Shares
@@ -26,9 +27,9 @@ COLOURS = ["red", "green", "blue"]
 
 
 def colours(**changes: Any) -> sv.Survey:
-    return sv.Survey.distribution(
-        **{"domain": COLOURS, "epsilon": 1.0, "mechanism": "hadamard", "title": "Favourite colour", **changes}
-    )
+    domain = changes.pop("domain", COLOURS)
+    given = {"epsilon": 1.0, "mechanism": "hadamard", "title": "Favourite colour", **changes}
+    return sv.Survey(sv.shares(domain), **given)
 
 
 def test_ids_do_not_change() -> None:
@@ -39,24 +40,24 @@ def test_ids_do_not_change() -> None:
     )
     assert colours().id == "9836f572daaf7090f68366b7bc06c923045b3cd26a1f44afcbed833c5605cd05"
     assert (
-        sv.Survey.distribution(1024, 0.5, "subset_selection").id
+        sv.Survey(sv.shares(1024), epsilon=0.5, mechanism="subset_selection").id
         == "628de7c8e3343c4c20ed4c6ca9e91e625f467222e2327ce0a910345b7d422d04"
     )
     people = sv.Domain.product(age=range(18, 100), country=["DE", "FR", "Österreich"])
-    chosen = sv.Survey.distribution(people, math.log(3), "projective_geometry")
+    chosen = sv.Survey(sv.shares(people), epsilon=math.log(3), mechanism="projective_geometry")
     stated = json.loads(chosen.to_json())
     stated["design"]["mechanism"].update(order=5, dimension=5)
     assert (
         sv.Survey.from_json(json.dumps(stated)).id == "eb8d6adaa9e49fcd12233b6dae7a78ff1a3ddac72edef93a1a6893e0f4e3d179"
     )
     assert chosen.mechanism.parameters() == {"order": 4, "dimension": 5}
-    ages = sv.Survey.queries(Prefix(range(18, 100)), 1.0, strategy="haar", mechanism="haar", title="Ages")
+    ages = sv.Survey(sv.queries(Prefix(range(18, 100))), epsilon=1.0, strategy="haar", mechanism="haar", title="Ages")
     assert ages.to_json() == (
         '{"delta":0,"design":{"mechanism":{"name":"haar","tilt":0},"strategy":"haar"},"epsilon":1,"format":2,'
         '"question":{"kind":"queries","workload":{"domain":{"size":82,"start":18,"step":1},"type":"prefix"}},'
         '"title":"Ages"}'
     )
-    assert sv.Survey.mean(1, 2.5, 1.0, mechanism="binary").to_json() == (
+    assert sv.Survey(sv.vector(1, 2.5), epsilon=1.0, mechanism="binary").to_json() == (
         '{"delta":0,"design":{"mechanism":{"name":"binary"},"strategy":"direct"},"epsilon":1,"format":2,'
         '"question":{"dimension":1,"kind":"vector","radius":2.5},"title":""}'
     )
@@ -80,7 +81,7 @@ def test_the_id_is_the_hash_of_the_canonical_bytes() -> None:
 @pytest.mark.parametrize("domain", [2, ["a", "b", "ü"], range(-7, 40, 3), {"x": 5, "y": ["p", "q"]}], ids=repr)
 @pytest.mark.parametrize("epsilon", [2.0**-20, 0.1, 1, math.pi, 16.0])
 def test_json_restores_the_survey(name: str, domain: Any, epsilon: float) -> None:
-    survey = sv.Survey.distribution(domain, epsilon, name, title="Übung 1")
+    survey = sv.Survey(sv.shares(domain), epsilon=epsilon, mechanism=name, title="Übung 1")
     for text in (survey.to_json(), survey.canonical, json.dumps(json.loads(survey.to_json()), indent=2)):
         again = sv.Survey.from_json(text)
         assert again == survey
@@ -90,7 +91,7 @@ def test_json_restores_the_survey(name: str, domain: Any, epsilon: float) -> Non
 
 
 def test_the_order_of_keys_does_not_matter() -> None:
-    statement = json.loads(sv.Survey.distribution({"x": 5, "y": 3}, 1.0, "subset_selection").to_json())
+    statement = json.loads(sv.Survey(sv.shares({"x": 5, "y": 3}), epsilon=1.0, mechanism="subset_selection").to_json())
 
     def backwards(value: Any) -> Any:
         if isinstance(value, dict):
@@ -148,13 +149,13 @@ def test_a_survey_is_frozen_and_of_one_piece() -> None:
         survey.title = "other"  # type: ignore[misc]
     for change in ({"question": Shares(4)}, {"design": colours(domain=4).design}, {"title": "two\nlines"}):
         with pytest.raises(SurveyError):
-            dataclasses.replace(survey, **change)
-    assert dataclasses.replace(survey, title="other").id == colours(title="other").id
+            sv.Survey.of_design(**{"question": survey.question, "design": survey.design, **change})
+    assert sv.Survey.of_design(survey.question, survey.design, "other").id == colours(title="other").id
 
 
 @pytest.mark.parametrize("title", ["two\nlines", "x" * 201, "\ud800", "\x00", 5, None, b"bytes"], ids=repr)
 def test_titles_are_one_printable_line(title: Any) -> None:
-    with pytest.raises(SurveyError, match="title must be one line of printable text, at most 200"):
+    with refuses(SurveyError, "title"):
         colours(title=title)
 
 
@@ -174,7 +175,7 @@ DOMAINS = {
 
 @cache
 def text_of(name: str, domain: str) -> str:
-    return sv.Survey.distribution(DOMAINS[domain], 1.0, name).to_json()
+    return sv.Survey(sv.shares(DOMAINS[domain]), epsilon=1.0, mechanism=name).to_json()
 
 
 def statement_of(name: str = "hadamard", domain: str = "size") -> dict[str, Any]:
@@ -199,7 +200,8 @@ def test_every_field_is_needed_and_of_its_type(field: str) -> None:
 
 @pytest.mark.parametrize("part", ["question", "design"])
 @pytest.mark.parametrize(
-    "made", [colours, lambda: sv.Survey.queries(Prefix(5), 1.0), lambda: sv.Survey.mean(2, 1.0, 1.0)]
+    "made",
+    [colours, lambda: sv.Survey(sv.queries(Prefix(5)), epsilon=1.0), lambda: sv.Survey(sv.vector(2, 1.0), epsilon=1.0)],
 )
 def test_every_field_of_a_question_and_a_design_is_needed_and_of_its_type(part: str, made: Any) -> None:
     statement = made().to_statement()
@@ -213,7 +215,11 @@ def test_every_field_of_a_question_and_a_design_is_needed_and_of_its_type(part: 
 def test_parts_of_different_surveys_do_not_go_together() -> None:
     shares, queries, mean = (
         made.to_statement()
-        for made in (colours(domain=5), sv.Survey.queries(Prefix(5), 1.0, strategy="haar"), sv.Survey.mean(5, 1.0, 1.0))
+        for made in (
+            colours(domain=5),
+            sv.Survey(sv.queries(Prefix(5)), epsilon=1.0, strategy="haar"),
+            sv.Survey(sv.vector(5, 1.0), epsilon=1.0),
+        )
     )
     for whole, other in ((shares, queries), (shares, mean), (mean, shares), (mean, queries)):
         refused({**whole, "design": other["design"]})
@@ -314,7 +320,7 @@ def test_ten_megabytes_of_garbage() -> None:
     "text", [None, 5, {}, [], bytearray(b"{}"), memoryview(b"{}")], ids=lambda text: type(text).__name__
 )
 def test_only_text_and_bytes_are_read(text: Any) -> None:
-    with pytest.raises(SurveyError, match="text or bytes"):
+    with refuses(SurveyError, "text"):
         sv.Survey.from_json(text)
 
 

@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import linprog
 
 from listed_designs import Listed
+from refusing import refuses
 from sottovoce.core.errors import CapacityError, SurveyError
 from sottovoce.domain import Domain
 from sottovoce.mechanisms import FiniteMechanism, serving
@@ -254,14 +255,14 @@ def test_margins_and_errors_follow_from_the_variance() -> None:
 def test_populations_and_weights_are_checked() -> None:
     design = STRATEGIES["haar"].designs(Setting(Prefix(4), 1.0, 0.0, 10))[0]
     for wrong in ([0.5, 0.5], [0.5, 0.5, 0.5, -0.5], [0.25, 0.25, 0.25, 0.2], "many", [[0.25] * 4]):
-        with pytest.raises(SurveyError, match="population"):
+        with refuses(SurveyError, "people"):
             design.variance(None, wrong)
-    with pytest.raises(SurveyError, match="4 answers"):
+    with refuses(SurveyError, "people"):
         design.variance(None, Population.answering([0.5]))
     for wrong in ([1.0, 2.0], [[1.0]], np.ones((1, 1, 4)), [np.nan, 0, 0, 0], "some"):
-        with pytest.raises(SurveyError, match="weights must be 4 finite numbers"):
+        with refuses(SurveyError, "weights"):
             design.variance(wrong)
-    with pytest.raises(SurveyError, match="n_reports"):
+    with refuses(SurveyError, "n_reports"):
         design.variance(n_reports=0)
     again = Population.of([0.25] * 4, Prefix(4))
     assert Population.of(again, Prefix(4)) is again

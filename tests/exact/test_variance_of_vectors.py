@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import MechanismError, SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook, mark
@@ -232,7 +233,7 @@ def test_on_a_ball_the_worst_people_cancel(kind: type[VectorMechanism]) -> None:
     assert (narrow.variance().value <= design.variance().value * (1 + 1e-12)).all()
     assert narrow.variance().status == "bound"
     assert design.total_variance(Population.answering(np.full(4, 0.5))).value < design.total_variance().value
-    with pytest.raises(SurveyError, match="cannot be listed"):
+    with refuses(SurveyError, "people"):
         design.variance(None, [0.5, 0.5])
 
 
@@ -268,18 +269,18 @@ def test_rotations_follow_the_people() -> None:
     for kind in (Direct, FactorizedStrategy):
         (design,) = kind.designs(setting)
         assert isinstance(design.mechanism, Codebook)
-        more = design.for_users(10**6, 2**20)
-        fewer = design.for_users(1000, 2**20)
+        more = design.for_people(10**6, 2**20)
+        fewer = design.for_people(1000, 2**20)
         assert fewer is design
-        crowded = design.for_users(10**8, 2**20).mechanism
+        crowded = design.for_people(10**8, 2**20).mechanism
         assert isinstance(more.mechanism, Codebook)
         assert isinstance(crowded, Codebook)
         assert design.mechanism.rotations < more.mechanism.rotations < crowded.rotations == 2**20 // crowded.size
         assert more.variance(n_reports=10**6).value.max() < design.variance(n_reports=10**6).value.max()
-        with pytest.raises(SurveyError, match="max_counters"):
-            design.for_users(1000, 0)
+        with refuses(SurveyError, "max_counters"):
+            design.for_people(1000, 0)
     (number,) = Direct.designs(Setting(Ball(1, 1.0), 1.0, 0.0, 10, mechanism="binary"))
-    assert number.for_users(10**9, 5) is number
+    assert number.for_people(10**9, 5) is number
 
 
 def test_balls_are_what_strategies_read() -> None:
@@ -289,12 +290,12 @@ def test_balls_are_what_strategies_read() -> None:
     assert np.array_equal(ball.columns([[1, 2]]), [[1.0, 2.0]])
     assert Ball(3, 1.0).find("x[2]") == 2
     for wrong in ("x[3]", "x[02]", "x[-1]", "x[]", "y", 7):
-        with pytest.raises(WorkloadError, match="no coordinate is named"):
+        with refuses(WorkloadError, "name"):
             Ball(3, 1.0).find(wrong)  # type: ignore[arg-type]
     for number in (-1, 2, "0"):
-        with pytest.raises(WorkloadError, match="from 0 to 1"):
+        with refuses(WorkloadError, "query"):
             ball.name(number)  # type: ignore[arg-type]
-    with pytest.raises(ValueOutsideDomainError, match="2 numbers"):
+    with refuses(ValueOutsideDomainError, "vectors"):
         ball.columns([[1.0]])
     for names, low, high in ((("a",), None, None), (("a", "a"), None, None), ((), 2.0, 1.0), ((), -9.0, None)):
         with pytest.raises(SurveyError):
@@ -318,6 +319,5 @@ def test_on_a_ball_estimates_are_projected_on_it() -> None:
         _ = design.coordinates
     for kind in STRATEGIES.values():
         if kind is not Direct:
-            needs = r"values that can be listed|tables of records|sets of options|mean of a number|for words"
-            with pytest.raises(SurveyError, match=needs):
+            with refuses(SurveyError, "strategy"):
                 kind.designs(Setting(Ball(2, 1.0), 1.0, 0.0, 100))

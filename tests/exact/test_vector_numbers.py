@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import SurveyError
 from sottovoce.kernels import normals
 from sottovoce.mechanisms.gaussian import Gaussian
@@ -97,9 +98,9 @@ def test_a_gaussians_errors_in_numbers() -> None:
 
 def test_what_a_gaussian_survey_may_state_at_most() -> None:
     assert Gaussian(3, 1.0, 1.0, 1e-6, 1, 2**53 - 1).noise_variance == 2**53 - 1
-    with pytest.raises(SurveyError, match=r"^noise_variance"):
+    with refuses(SurveyError, "noise_variance"):
         Gaussian(3, 1.0, 1.0, 1e-6, 1, 2**53)
-    with pytest.raises(SurveyError, match=r"^steps"):
+    with refuses(SurveyError, "steps"):
         Gaussian(3, 1.0, 1.0, 1e-6, 2**30 + 1, 2**53 - 1)
 
 
@@ -114,7 +115,7 @@ def test_two_bytes_are_filled_to_the_last_number(delta: float, steps: int) -> No
     assert steps == math.floor(fitting) - 1
 
 
-def test_users_at_the_limit_of_the_bias() -> None:
+def test_people_at_the_limit_of_the_bias() -> None:
     """1130 people are a hundredth squared of 11300000, and the bias is then a hundredth of a standard error."""
     assert Gaussian.best(1, 1.0, 1.0, 1.002434e-06, 1130).parameters() == {"steps": 371, "noise_variance": 11300000}
     assert Gaussian.best(1, 1.0, 1.0, 1.002434e-06, 1131).report_bytes == 3
@@ -148,7 +149,7 @@ def test_what_a_rejection_survey_may_state() -> None:
         (UNIT, 0, "clip"),
         (UNIT, UNIT + 1, "clip"),
     ):
-        with pytest.raises(SurveyError, match=f"^{name} is"):
+        with refuses(SurveyError, name):
             Rejection(3, 1.0, 1.0, 0.0, tilt, clip)
 
 
@@ -196,17 +197,17 @@ def test_a_rejections_errors_in_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "words"),
+    "stated",
     [
-        ({}, "states none: "),
-        ({"tilt": UNIT}, r"states \['tilt'\]: "),
-        ({"clip": UNIT}, r"states \['clip'\]: "),
-        ({"tilt": UNIT, "clip": UNIT, "a": 1}, r"states \['a', 'clip', 'tilt'\]: "),
-        ({"tilt": UNIT, "clip": UNIT, "z": 1}, r"states \['clip', 'tilt', 'z'\]: "),
+        {},
+        {"tilt": UNIT},
+        {"clip": UNIT},
+        {"tilt": UNIT, "clip": UNIT, "a": 1},
+        {"tilt": UNIT, "clip": UNIT, "z": 1},
     ],
 )
-def test_a_survey_states_a_mechanisms_own_parameters_and_no_others(stated: dict[str, int], words: str) -> None:
+def test_a_survey_states_a_mechanisms_own_parameters_and_no_others(stated: dict[str, int]) -> None:
     good = Rejection.restore({"clip": UNIT, "tilt": UNIT}, 3, 1.0, 1.0, 0.0)
     assert good == Rejection(3, 1.0, 1.0, 0.0, UNIT, UNIT)
-    with pytest.raises(SurveyError, match=r"has parameters \['clip', 'tilt'\]; the survey " + words):
+    with refuses(SurveyError, "parameters"):
         Rejection.restore(stated, 3, 1.0, 1.0, 0.0)

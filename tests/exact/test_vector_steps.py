@@ -56,7 +56,7 @@ def test_a_codebook_is_the_least_power_of_two_above_the_dimension(dimension: int
 
 
 @pytest.mark.parametrize(
-    ("dimension", "users", "steps", "noise_variance", "bytes_each"),
+    ("dimension", "people", "steps", "noise_variance", "bytes_each"),
     [
         (1, 100, 371, 11302445, 2),
         (1, 1130, 371, 11302445, 2),
@@ -66,10 +66,10 @@ def test_a_codebook_is_the_least_power_of_two_above_the_dimension(dimension: int
     ],
 )
 def test_gaussian_parameters_at_epsilon_one(
-    dimension: int, users: int, steps: int, noise_variance: int, bytes_each: int
+    dimension: int, people: int, steps: int, noise_variance: int, bytes_each: int
 ) -> None:
     """The finest grid that fits the bytes; up to 1130 = variance/100^2 people two bytes are enough for one number."""
-    made = Gaussian.best(dimension, 1.0, 1.0, 1e-6, users)
+    made = Gaussian.best(dimension, 1.0, 1.0, 1e-6, people)
     assert (made.steps, made.noise_variance, made.report_bytes) == (steps, noise_variance, bytes_each * dimension)
 
 

@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import SottovoceError
 from sottovoce.domain.words.letters import character_units
 from sottovoce.estimates.words.estimate import WordEstimate
@@ -27,8 +28,8 @@ PEOPLE = ["tea"] * 3000 + ["Café"] * 2000 + ["日本"] * 1500 + ["😀é"] * 15
 
 @pytest.fixture(scope="module")
 def estimate() -> Any:
-    survey = sv.Survey.words(4, "unicode", epsilon=6.0, users=500)
-    return survey.estimate(survey.simulate_aggregate(PEOPLE), rule=SearchRule(spurious=0.1))
+    survey = sv.Survey(sv.words(4, "unicode"), epsilon=6.0, people=500)
+    return survey.estimate(survey.simulate_aggregate(PEOPLE, seed=7), rule=SearchRule(spurious=0.1))
 
 
 def test_common_words_are_found_with_their_shares_whatever_their_script(estimate: Any) -> None:
@@ -61,7 +62,7 @@ def test_any_word_can_be_asked_for_and_is_normalised(estimate: Any) -> None:
 def few_words() -> Any:
     """A listed word with moderate evidence: certain on the list, and not among very many."""
     for seed in range(200):
-        survey = sv.Survey.words(3, "abc", epsilon=1.0, users=2000)
+        survey = sv.Survey(sv.words(3, "abc"), epsilon=1.0, people=2000)
         found: Any = survey.estimate(survey.simulate_aggregate(["abc"] * 400 + ["a", "bc"] * 800, seed=seed))
         if any(one.certain and 1e-6 < one.tail < 1e-4 for one in found.found):
             return found
@@ -100,11 +101,11 @@ def test_a_column_of_words_is_read_as_a_list_of_them_is(estimate: Any) -> None:
 
 
 def test_what_is_no_word_is_an_error_that_names_its_place_or_left_out_on_request(estimate: Any) -> None:
-    with pytest.raises(SottovoceError, match=r"position 1 is no word.*allowed: words of 1 to 4 characters") as refused:
+    with pytest.raises(SottovoceError, match=r"position 1 .*allowed: words of 1 to 4 characters") as refused:
         estimate.of_many(["tea", "cocoa", "milk"])
     assert "cocoa" not in str(refused.value)
     assert estimate.of_many(["tea", "cocoa", "milk"], skip_invalid=True).labels == ["tea", "milk"]
-    with pytest.raises(SottovoceError, match="list of words"):
+    with refuses(SottovoceError, "words"):
         estimate.of_many("tea")
 
 
@@ -118,7 +119,7 @@ def test_the_interval_of_others_has_the_level_that_was_asked_for(estimate: Any) 
 
 
 def test_a_single_thing_that_is_no_word_is_refused_without_a_place(estimate: Any) -> None:
-    with pytest.raises(SottovoceError, match=r"^this is no word of this survey; allowed: words of 1 to 4 [^;]*; one"):
+    with pytest.raises(SottovoceError, match=r"^this is not a word.*; allowed: words of 1 to 4 [^;]*; one"):
         estimate.of("cocoa")
     with pytest.raises(SottovoceError) as refused:
         estimate["cocoa"]
@@ -127,15 +128,15 @@ def test_a_single_thing_that_is_no_word_is_refused_without_a_place(estimate: Any
 
 
 def test_what_malicious_devices_can_do_is_said_with_the_right_nouns() -> None:
-    survey = sv.Survey.words(4, "bytes", epsilon=4.0, users=500)
-    many = survey.estimate(survey.simulate_aggregate([b"tea"] * 500))
+    survey = sv.Survey(sv.words(4, "bytes"), epsilon=4.0, people=500)
+    many = survey.estimate(survey.simulate_aggregate([b"tea"] * 500, seed=7))
     assert "suffice to put any word of up to 1 byte on this list" in many.influence(1).statement
     assert "any word of up to 4 bytes on this list" in many.influence(1).statement
-    one = survey.estimate(survey.simulate_aggregate([b"tea"]))
-    assert one.influence(1).statement.startswith("1 malicious device among 1 report cannot move")
+    one = survey.estimate(survey.simulate_aggregate([b"tea"], seed=7))
+    assert one.influence(1).statement.startswith("1 malicious device among 1 report may move")
     assert "no word of 4 bytes can be certain" in one.influence(1).statement
-    value = sv.Survey.words(below=1000, epsilon=4.0, users=500)
-    assert "no value can be certain" in value.estimate(value.simulate_aggregate([7])).influence(1).statement
+    value = sv.Survey(sv.words(below=1000), epsilon=4.0, people=500)
+    assert "no value can be certain" in value.estimate(value.simulate_aggregate([7], seed=7)).influence(1).statement
 
 
 def test_other_forms_say_what_is_certain_and_what_malicious_devices_can_do(estimate: Any) -> None:
@@ -178,13 +179,13 @@ def test_what_does_not_apply_is_refused(estimate: Any, ask: Any) -> None:
 
 def test_a_rule_is_checked_and_changes_the_search() -> None:
     for wrong in ({"false_discovery": 0}, {"spurious": -1}, {"doubtful": True}, {"most_prefixes": 0}):
-        with pytest.raises(SottovoceError, match=next(iter(wrong))):
+        with refuses(SottovoceError, next(iter(wrong))):
             SearchRule(**wrong)  # type: ignore[arg-type]
-    survey = sv.Survey.words(8, "abc", epsilon=4.0, users=1000)
+    survey = sv.Survey(sv.words(8, "abc"), epsilon=4.0, people=1000)
     assert len(survey.mechanism.ends) == 1
-    counts = survey.simulate_aggregate(["abc"] * 500 + ["cab"] * 500)
-    with pytest.raises(SottovoceError, match="rule"):
-        sv.Survey.distribution(2, epsilon=1.0).estimate_counts(np.zeros(2), 1, rule=SearchRule())
+    counts = survey.simulate_aggregate(["abc"] * 500 + ["cab"] * 500, seed=7)
+    with refuses(SottovoceError, "rule"):
+        sv.Survey(sv.shares(2), epsilon=1.0).estimate_counts(np.zeros(2), 1, rule=SearchRule())
     steps: list[tuple[int, int]] = []
     found = survey.estimate(counts, rule=SearchRule(false_discovery=1e-9), progress=lambda *step: steps.append(step))
     assert found.summary()["words"]["false_discovery"] == 1e-9
@@ -192,8 +193,8 @@ def test_a_rule_is_checked_and_changes_the_search() -> None:
 
 
 def test_memory_is_bounded_and_says_so() -> None:
-    survey = sv.Survey.words(12, "abc", epsilon=6.0, users=2000)
-    aggregate = survey.simulate_aggregate(["aaaaaaaaa", "bbbbbbbbb", "ccccccccc", "abcabcabc"] * 500)
+    survey = sv.Survey(sv.words(12, "abc"), epsilon=6.0, people=2000)
+    aggregate = survey.simulate_aggregate(["aaaaaaaaa", "bbbbbbbbb", "ccccccccc", "abcabcabc"] * 500, seed=7)
     wide, narrow = survey.estimate(aggregate), survey.estimate(aggregate, rule=SearchRule(most_prefixes=2))
     assert wide.summary()["words"]["cut"] is False
     assert narrow.summary()["words"]["cut"] is True
@@ -202,21 +203,23 @@ def test_memory_is_bounded_and_says_so() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 30])
 def test_few_reports_find_nothing_and_break_nothing(n: int) -> None:
-    survey = sv.Survey.words(12, "abc", epsilon=1.0)
-    estimate: Any = survey.estimate(survey.simulate_aggregate(["abcabcabc"] * n))
+    survey = sv.Survey(sv.words(12, "abc"), epsilon=1.0)
+    # By chance alone a word is called certain in up to one survey of twenty; here it is one of a billion.
+    rule = SearchRule(false_discovery=1e-9)
+    estimate: Any = survey.estimate(survey.simulate_aggregate(["abcabcabc"] * n, seed=7), rule=rule)
     assert not estimate.certain.any()
     answer = estimate.of("abcabcabc")
     assert 0 <= answer.low <= answer.high <= 1
     assert json.loads(estimate.to_json())["words"]["hostile_devices"]["statement"]
-    alone: Any = survey.estimate(survey.simulate_aggregate(["abcabcabc"]))
+    alone: Any = survey.estimate(survey.simulate_aggregate(["abcabcabc"], seed=7))
     assert len(alone) == 0
     assert any("nothing found yet" in text.get_text() for text in alone.plot().texts)
     assert alone._repr_html_()
 
 
 def test_counts_in_shards_give_the_same() -> None:
-    survey = sv.Survey.words(6, "abc", epsilon=4.0, users=1000)
-    aggregate = survey.simulate_aggregate(["abc"] * 1000)
+    survey = sv.Survey(sv.words(6, "abc"), epsilon=4.0, people=1000)
+    aggregate = survey.simulate_aggregate(["abc"] * 1000, seed=7)
 
     class Shards:
         def shards(self) -> Any:
@@ -231,21 +234,21 @@ def test_counts_in_shards_give_the_same() -> None:
 
 def test_a_word_has_ended_where_no_longer_one_begins_with_it() -> None:
     """By brute force: at a level a word has ended if its prefix there is no prefix of another."""
-    survey = sv.Survey.words(12, "abc", epsilon=1.0)
+    survey = sv.Survey(sv.words(12, "abc"), epsilon=1.0)
     code, mechanism = survey.question.code, survey.mechanism  # type: ignore[attr-defined]
     assert len(mechanism.ends) == 2
     letters = mechanism.ends[0] // code.unit_bits
     words = ["a" * length for length in range(1, 13)]
     levels = first_levels(code, mechanism, code.rows(words)).tolist()
     assert levels == [0 if length < letters else 1 for length in range(1, 13)]
-    integers: Any = sv.Survey.words(below=2**30, epsilon=1.0)
+    integers: Any = sv.Survey(sv.words(below=2**30), epsilon=1.0)
     rows = integers.question.code.rows([0, 2**29 - 1, 5])
     assert (
         first_levels(integers.question.code, integers.mechanism, rows).tolist()
         == [len(integers.mechanism.ends) - 1] * 3
     )
     # The last unit of this character is zero, which is not the end of the word.
-    wide: Any = sv.Survey.words(2, "unicode", epsilon=1.0)
+    wide: Any = sv.Survey(sv.words(2, "unicode"), epsilon=1.0)
     units = character_units(0x6C00)
     assert units[-1] == 0
     ends = np.array(wide.mechanism.ends) // 5
@@ -254,14 +257,14 @@ def test_a_word_has_ended_where_no_longer_one_begins_with_it() -> None:
 
 
 def test_other_integers_are_counted_where_codes_are_whole() -> None:
-    survey = sv.Survey.words(below=1000, epsilon=6.0, users=2000)
-    estimate: Any = survey.estimate(survey.simulate_aggregate([7] * 1000 + [5000] * 1000))
+    survey = sv.Survey(sv.words(below=1000), epsilon=6.0, people=2000)
+    estimate: Any = survey.estimate(survey.simulate_aggregate([7] * 1000 + [5000] * 1000, seed=7))
     assert "7" in estimate.labels()
     assert abs(estimate.other.raw - 0.5) < 0.15
 
 
 def test_free_scores_are_what_a_loop_over_rows_gives() -> None:
-    survey = sv.Survey.words(6, "abc", epsilon=2.0, users=500)
+    survey = sv.Survey(sv.words(6, "abc"), epsilon=2.0, people=500)
     mechanism: Any = survey.mechanism
     rng, words = np.random.default_rng(), ["a", "abc", "cccccc"]
     rows = survey.question.code.rows(words)  # type: ignore[attr-defined]
@@ -302,7 +305,7 @@ def test_a_limit_given_a_threshold_solves_its_equation() -> None:
 @pytest.mark.parametrize(("n", "chance"), [(900, 0.3), (20_000, 0.02), (1_000_000, 0.12)])
 @pytest.mark.parametrize("log_probability", [np.log(0.025), np.log1p(-0.025), np.log(1e-7), np.log1p(-1e-7)])
 def test_limits_of_very_many_numbers_are_those_of_each(n: int, chance: float, log_probability: float) -> None:
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(7)
     trials = rng.integers(n // 8, n + 1, 6000) / 1.01  # as a design effect does
     seen = rng.binomial(trials.astype(int), chance) / 1.01
     seen[:4], trials[4:6] = (0, 1, n // 2, n // 9), (n, n // 100)
@@ -318,7 +321,7 @@ def test_limits_of_very_many_numbers_are_those_of_each(n: int, chance: float, lo
 
 def test_shared_buckets_have_the_variance_that_is_stated() -> None:
     """Simulated: words of the largest share fall into a candidate's bucket of every row."""
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(7)
     shared = SharedBuckets(np.array([400, 500, 0]), np.array([0.05, 0.1, 0.1]), 40, 0.1, 0.6)
     falls = rng.poisson(1 / (np.array([0.05, 0.1]) * 40), size=(20_000, 2)) @ np.array([400 * 0.05, 500 * 0.1]) * 0.5
     assert abs(falls.var() / (900 * 0.09) - (shared.design_effect - 1)) < 0.1 * shared.design_effect
@@ -333,7 +336,7 @@ def test_shared_buckets_have_the_variance_that_is_stated() -> None:
 
 
 def test_a_word_that_fills_the_first_level_is_found_by_the_levels_after_it_alone() -> None:
-    survey = sv.Survey.words(8, "latin", epsilon=6.0, users=2000)
+    survey = sv.Survey(sv.words(8, "latin"), epsilon=6.0, people=2000)
     mechanism, people = survey.mechanism, ["that"] * 1500 + ["the"] * 500
     counts = survey.simulate_aggregate(people, seed=1).counts.copy().reshape(-1, mechanism.buckets)
     counts[: mechanism.rows[0]] = 0  # as if nobody had answered at the first level: no prefix is kept
@@ -347,19 +350,19 @@ def test_a_word_that_fills_the_first_level_is_found_by_the_levels_after_it_alone
 
 def test_levels_of_too_many_bits_are_refused() -> None:
     """All ways to go on are tried: of one level of 320 bits a search would fill the memory of whoever makes it."""
-    stated = json.loads(sv.Survey.words(16, epsilon=1.0, users=1_000).to_json())
+    stated = json.loads(sv.Survey(sv.words(16), epsilon=1.0, people=1_000).to_json())
     levels = stated["design"]["mechanism"]
     for ends in ([320], [25, *range(40, 321, 20)], [20, 45, *range(60, 321, 20)]):
         levels.update(ends=ends, rows=[3] * len(ends))
-        with pytest.raises(SottovoceError, match="at most 22 bits"):
+        with refuses(SottovoceError, "mechanism"):
             sv.Survey.from_json(json.dumps(stated))
 
 
 def test_people_in_shared_buckets_are_reckoned_with_also_for_words_that_are_named() -> None:
     """With far more reports than were planned for, shared buckets add more than noise to a word that nobody has."""
-    survey: Any = sv.Survey.words(8, "abc", epsilon=1.0, users=1000)
+    survey: Any = sv.Survey(sv.words(8, "abc"), epsilon=1.0, people=1000)
     people = ["".join(letters) for letters in itertools.product("ab", repeat=7)]
-    estimate: Any = survey.estimate(survey.simulate_aggregate(people * 1500))
+    estimate: Any = survey.estimate(survey.simulate_aggregate(people * 1500, seed=7))
     shared = estimate.search.levels[0].shared
     assert shared.design_effect > 2
     rows = survey.question.code.rows(["".join(letters) for letters in itertools.product("abc", repeat=8)])

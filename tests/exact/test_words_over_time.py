@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import SurveyError
 from sottovoce.estimates.curve import Curve
 from sottovoce.questions.words import Words
@@ -16,8 +17,8 @@ ASKED = Words.of(longest=3, alphabet="abc")
 
 @pytest.fixture(scope="module")
 def curve() -> Curve:
-    given = {"periods": 3, "every": "month", "starts": "2027-01-01", "epsilon": 3.0, "users": 400}
-    tracking = sv.Survey.tracking(ASKED, **given)
+    given = {"periods": 3, "every": "month", "starts": "2027-01-01", "epsilon": 3.0, "people": 400}
+    tracking = sv.Tracking(ASKED, **given)
     histories = [["cab"] * 300 * month + ["bb"] * (1200 - 300 * month) for month in (1, 2, 3)]
     return tracking.estimate(tracking.simulate(histories, seed=4))
 
@@ -43,18 +44,17 @@ def test_words_that_were_found_are_offered(curve: Curve) -> None:
 
 @pytest.mark.parametrize("answer", [None, "", "abcd", "xyz", 7])
 def test_what_is_no_word_is_refused(curve: Curve, answer: Any) -> None:
-    with pytest.raises(SurveyError, match="answer must be a word of this survey") as caught:
+    with refuses(SurveyError, "answer"):
         curve.series(answer)
-    assert caught.value.field == "answer"
 
 
 def test_integers_and_bytes_are_named_as_they_are_shown() -> None:
-    given = {"periods": 2, "every": "month", "starts": "2027-01-01", "epsilon": 3.0, "users": 200}
+    given = {"periods": 2, "every": "month", "starts": "2027-01-01", "epsilon": 3.0, "people": 200}
     for question, value, shown in (
         (Words.of(below=100), 42, "42"),
         (Words.of(alphabet="bytes", longest=1), b"A", "0x41"),
     ):
-        tracking = sv.Survey.tracking(question, **given)
+        tracking = sv.Tracking(question, **given)
         curve = tracking.estimate(tracking.simulate([[value] * 200] * 2, seed=1))
         assert curve.series(value).points == curve.series(shown).points
         assert curve.first_answers(1) == [shown]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cases import each
+from refusing import refuses
 from sottovoce import Domain
 from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.workloads import (
@@ -55,7 +56,7 @@ PEOPLE = Domain.product(age=range(100), sex=["F", "M"])
     ],
 )
 def test_a_name_that_no_query_has_is_refused_with_examples(workload, name):
-    with pytest.raises(WorkloadError, match="names run from") as refusal:
+    with refuses(WorkloadError, "name") as refusal:
         workload.find(name)
     assert len(str(refusal.value)) < 300
 
@@ -74,9 +75,9 @@ def test_a_function_that_raises_is_heard_and_one_that_misfits_is_refused():
         with pytest.raises(WorkloadError):
             Features(3, function, ["one"])
     for names in ([], "one", None, ["a", "a"], [1]):
-        with pytest.raises(WorkloadError, match="names"):
+        with refuses(WorkloadError, "names"):
             Features(3, lambda v: v, names)
-    with pytest.raises(WorkloadError, match="at most 1,048,576 values"):
+    with refuses(WorkloadError, "domain"):
         Features(2**20 + 1, lambda v: v, ["value"])
 
 
@@ -332,5 +333,5 @@ def test_nesting_without_end_is_refused_at_its_first_step():
     statement = {"type": "prefix"}
     for _ in range(10_000):
         statement = {"type": "stack", "parts": [statement], "weights": [1]}
-    with pytest.raises(WorkloadError, match="itself a stack"):
+    with refuses(WorkloadError, "workloads"):
         workload_from_statement({**statement, "domain": LINE})

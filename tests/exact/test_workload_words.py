@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.domain import Domain
 from sottovoce.workloads import Bins, Dense, Features, Identity, Marginals, Parities, Prefix, Ranges, parse_workload
@@ -41,10 +42,18 @@ def test_a_word_that_is_no_workload_is_answered_with_the_forms_there_are(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["prefix:1", "prefix:0", "ranges:999999", "marginals:a=2,b=3:3", "parities:4:9", "bins:9:0"]
+    ("text", "field"),
+    [
+        ("prefix:1", "values"),
+        ("prefix:0", "values"),
+        ("ranges:999999", "domain"),
+        ("marginals:a=2,b=3:3", "k"),
+        ("parities:4:9", "order"),
+        ("bins:9:0", "edges"),
+    ],
 )
-def test_sizes_that_cannot_be_asked_say_what_can(text):
-    with pytest.raises(SurveyError, match=r"at most|from"):
+def test_sizes_that_cannot_be_asked_name_the_number(text, field):
+    with refuses(SurveyError, field):
         parse_workload(text)
 
 
@@ -93,7 +102,7 @@ def test_names_over_a_text_domain_read_as_texts():
     assert [Identity(WORDS).name(3), Prefix(WORDS).name(3), Ranges(WORDS).name(8)] == ["ab", "<= ab", "a-aa"]
     assert Marginals(Domain.product(word=WORDS, sex=["F", "M"]), k=2).name(7) == "word=ab, sex=M"
     for workload, name in ((Identity(WORDS), "c"), (Prefix(WORDS), "<= 3"), (Ranges(WORDS), "b-a")):
-        with pytest.raises(WorkloadError, match="no query is named"):
+        with refuses(WorkloadError, "name"):
             workload.find(name)
 
 
@@ -106,5 +115,5 @@ def test_integers_of_nineteen_digits_are_found_by_name():
     for start in (-(2**63), 2**63 - 4):
         for workload in (Identity(range(start, start + 4)), Prefix(range(start, start + 4))):
             assert [workload.find(workload.name(query)) for query in range(4)] == [0, 1, 2, 3]
-    with pytest.raises(WorkloadError, match="no query is named"):
+    with refuses(WorkloadError, "name"):
         Identity(range(2**63 - 4, 2**63)).find(str(2**64))

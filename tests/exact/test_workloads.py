@@ -15,6 +15,7 @@ import rfc8785
 from scipy import sparse
 
 from cases import each
+from refusing import refuses
 from sottovoce import Domain, workloads
 from sottovoce.core import errors
 from sottovoce.core.errors import CapacityError, ValueOutsideDomainError, WorkloadError
@@ -136,7 +137,7 @@ def test_what_does_not_fit_is_refused_before_memory_is_taken():
         lambda: Marginals({f"q{i}": 2 for i in range(60)}, 30),
         lambda: Marginals(a=2**20, b=2**20),
     ):
-        with pytest.raises(WorkloadError, match="at most 67,108,864"):
+        with refuses(WorkloadError, "domain"):
             ask()
     # Of shares nothing is listed unless somebody asks for all of them.
     assert Identity(2**40).n_queries == 2**40
@@ -230,7 +231,7 @@ def test_marginals_take_keywords_and_give_tables_back():
 
     np.testing.assert_array_equal(workload.table(Estimate(), "sex", "city"), workload.table(answers, "sex", "city"))
     for wrong in [(), ("age",), ("age", "age"), ("age", "height"), ("age", "sex", "city")]:
-        with pytest.raises(WorkloadError, match="2 different attributes out of age, sex, city"):
+        with refuses(WorkloadError, "attributes"):
             workload.table(answers, *wrong)
     with pytest.raises(WorkloadError, match="one number for every query"):
         workload.table(answers[1:], "age", "sex")

@@ -57,7 +57,7 @@ def distribution(mechanism: ChannelMechanism) -> Any:
 
 def queries(strategy: Strategy) -> Any:
     """A survey of the strategy's queries."""
-    return sv.Survey.queries(strategy.workload, strategy.mechanism.epsilon, strategy=strategy)
+    return sv.Survey(sv.queries(strategy.workload), epsilon=strategy.mechanism.epsilon, strategy=strategy)
 
 
 def mean(dimension: int, epsilon: float, mechanism: dict[str, Any]) -> Any:
@@ -89,15 +89,15 @@ def _tiny(epsilon: float) -> Iterator[tuple[str, Case]]:
     yield "codebook", (mean(2, epsilon, codebook), [np.array(vector) for vector in vectors])
     numbers = [2.0, -2.0, 0.0, -0.0, 1e308, 0.3, -1e-300, 1.9999999999999998]
     yield "binary", (mean(1, epsilon, {"name": "binary"}), [np.array([number]) for number in numbers])
-    panel = sv.Survey.adaptive(range(9), 2, epsilon)
+    panel = sv.Panel(range(9), rounds=2, epsilon=epsilon)
     # As many integers as a code of so many bits has, and one that is "other".
     for i, hashed in enumerate(m for m in HashedPrefixes.miniatures(epsilon) if m.bits > 1):
         code = {"code": "integers", "below": 2**hashed.bits - 1}
         design = {"name": hashed.name, **hashed.parameters()}
         values = [*range(2**hashed.bits - 1), -1]
         yield f"hashed_prefixes {i}", (stated({"kind": "words", "code": code}, epsilon, "prefixes", design), values)
-    yield "round, mean", (sv.Survey.round(panel, 1, "(value - 4) / 7"), list(range(9)))
-    yield "round, choice", (sv.Survey.round(panel, 2, "value % 5", 5), list(range(9)))
+    yield "round, mean", (sv.adaptive.round_of(panel, 1, "(value - 4) / 7"), list(range(9)))
+    yield "round, choice", (sv.adaptive.round_of(panel, 2, "value % 5", 5), list(range(9)))
 
 
 @cache
@@ -128,16 +128,18 @@ def _one_attribute() -> Any:
 
 
 def _panel() -> Any:
-    return sv.Survey.adaptive(PERSON, 4, 2.0)
+    return sv.Panel(PERSON, rounds=4, epsilon=2.0)
 
 
 def _sought(workload: Callable[[], Any], epsilon: float, strategy: str, mechanism: str = "auto") -> Callable[[], Any]:
-    return lambda: sv.Survey.queries(workload(), epsilon, mechanism=mechanism, strategy=strategy, users=PEOPLE)
+    return lambda: sv.Survey(
+        sv.queries(workload()), epsilon=epsilon, mechanism=mechanism, strategy=strategy, people=PEOPLE
+    )
 
 
 LARGER: Final[dict[str, Callable[[], Any]]] = {
     **{
-        name: partial(sv.Survey.distribution, DOMAINS[i % 3], 1.0 + i % 3, name)
+        name: partial(sv.Survey, sv.shares(DOMAINS[i % 3]), epsilon=1.0 + i % 3, mechanism=name)
         for i, name in enumerate(serving(FiniteMechanism))
     },
     "direct": _sought(lambda: Prefix(12), 2.0, "direct", "codebook"),
@@ -148,9 +150,10 @@ LARGER: Final[dict[str, Callable[[], Any]]] = {
     "fourier, parities": _sought(lambda: Parities(5, 3), 2.0, "fourier"),
     "fourier, one attribute": _one_attribute,
     "tables": _sought(lambda: Marginals(PERSON, k=2), 2.0, "tables"),
-    "records": lambda: sv.Survey.records({**PERSON, "minutes": sv.number(0, 600)}, epsilon=2.0, users=PEOPLE),
+    "records": lambda: sv.Survey(sv.records({**PERSON, "minutes": sv.number(0, 600)}), epsilon=2.0, people=PEOPLE),
     **{
-        f"choices, {name}": partial(sv.Survey.choices, 12, 2.0, 3, name, users=PEOPLE) for name in serving(SetMechanism)
+        f"choices, {name}": partial(sv.Survey, sv.choices(12, 3), epsilon=2.0, mechanism=name, people=PEOPLE)
+        for name in serving(SetMechanism)
     },
     "histogram": _sought(lambda: Prefix(12), 2.0, "histogram", "subset_selection"),
     "histogram, hadamard": _sought(lambda: Prefix(12), 2.0, "histogram", "hadamard"),
@@ -158,14 +161,14 @@ LARGER: Final[dict[str, Callable[[], Any]]] = {
     "histogram, projective geometry": _sought(lambda: Prefix(12), 2.0, "histogram", "projective_geometry"),
     "optimized": _optimized,
     "factorized": _factorized,
-    "mean": lambda: sv.Survey.mean(5, 2.0, 2.0, mechanism="codebook", users=PEOPLE),
-    "mean of a number": lambda: sv.Survey.mean(1, 3.0, 1.0, mechanism="binary"),
-    "number, mean": lambda: sv.Survey.number(-20, 40, 2.0, points=9),
-    "number, spread": lambda: sv.Survey.number(0, 1, 2.0, wants="spread", points=5),
-    "number, distribution": lambda: sv.Survey.number(0, 600, 2.0, wants="distribution", points=12),
-    "words": lambda: sv.Survey.words(8, "latin", epsilon=3.0, users=PEOPLE),
-    "round, mean": lambda: sv.Survey.round(_panel(), 1, "age / 9 + 0.25 * (sex == 'M')"),
-    "round, choice": lambda: sv.Survey.round(_panel(), 2, "find(club, ('c', 'a', 'b'))", 3),
+    "mean": lambda: sv.Survey(sv.vector(5, 2.0), epsilon=2.0, mechanism="codebook", people=PEOPLE),
+    "mean of a number": lambda: sv.Survey(sv.vector(1, 3.0), epsilon=1.0, mechanism="binary"),
+    "number, mean": lambda: sv.Survey(sv.number(-20, 40, points=9), epsilon=2.0),
+    "number, spread": lambda: sv.Survey(sv.number(0, 1, wants="spread", points=5), epsilon=2.0),
+    "number, distribution": lambda: sv.Survey(sv.number(0, 600, wants="distribution", points=12), epsilon=2.0),
+    "words": lambda: sv.Survey(sv.words(8, "latin"), epsilon=3.0, people=PEOPLE),
+    "round, mean": lambda: sv.adaptive.round_of(_panel(), 1, "age / 9 + 0.25 * (sex == 'M')"),
+    "round, choice": lambda: sv.adaptive.round_of(_panel(), 2, "find(club, ('c', 'a', 'b'))", 3),
 }
 """Every mechanism and every strategy that JavaScript runs."""
 
@@ -212,7 +215,7 @@ def _record(survey: Any, number: int, minutes: float) -> dict[str, Any]:
 
 
 def _over_values(survey: Any) -> Case:
-    return survey, list(range(survey.domain.size))
+    return survey, [value_at(survey.domain, number) for number in range(survey.domain.size)]
 
 
 def _tables(parities: Fourier) -> Any:

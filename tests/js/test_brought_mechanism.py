@@ -21,7 +21,7 @@ from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms import registry
 from sottovoce.randomness import tape_source
 
-PAGE = (ROOT / "docs" / "adding_a_mechanism.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "contributors" / "adding_a_mechanism.md").read_text(encoding="utf-8")
 IMPORT = re.compile(r"^import .*$", re.MULTILINE)
 BRINGS = """
 import {{ readSurvey as read }} from "{client}/index.js";
@@ -63,7 +63,7 @@ def brought(client: Bridge, tmp_path: Path, tmp_path_factory: pytest.TempPathFac
 def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> sv.Survey:
     install(tmp_path, monkeypatch)
     registry.REGISTRY.forget()
-    return sv.Survey.distribution(["red", "green", "blue"], epsilon=1.0, mechanism="lazy_response")
+    return sv.Survey(sv.shares(["red", "green", "blue"]), epsilon=1.0, mechanism="lazy_response")
 
 
 def test_what_is_run_here_is_what_the_page_shows() -> None:

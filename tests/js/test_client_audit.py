@@ -63,7 +63,7 @@ MULTIPLY = "Math.sign(a * b) * powers[(logarithms[a] + logarithms[b]) % (q - 1)]
 
 PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
     "sets as subsets": (
-        lambda: sv.Survey.choices(60, most=3, epsilon=1.0, mechanism="set_selection"),
+        lambda: sv.Survey(sv.choices(60, most=3), epsilon=1.0, mechanism="set_selection"),
         10.0,
         {
             "have members by coins alone": (rule("set_selection"), "choose(members.length > 0, later, first)", "first"),
@@ -80,7 +80,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "sets in bins": (
-        lambda: sv.Survey.choices(60, most=3, epsilon=1.0, mechanism="wheel", users=50),
+        lambda: sv.Survey(sv.choices(60, most=3), epsilon=1.0, mechanism="wheel", people=50),
         10.0,
         {
             "favour the bins of few": (rule("wheel"), "own[place] ?? other", "own[place % own.length] ?? other"),
@@ -89,7 +89,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "words": (
-        lambda: sv.Survey.words(6, "latin", epsilon=1.0, users=1000),
+        lambda: sv.Survey(sv.words(6, "latin"), epsilon=1.0, people=1000),
         10.0,
         {
             "are hashed without their last bit": (rule("hashed_prefixes"), "rowEnds[row], 0", "rowEnds[row] - 1, 0"),
@@ -110,7 +110,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "any text": (
-        lambda: sv.Survey.words(4, "unicode", case="keep", epsilon=1.0, users=1000),
+        lambda: sv.Survey(sv.words(4, "unicode", case="keep"), epsilon=1.0, people=1000),
         10.0,
         {
             "is not composed": (
@@ -128,7 +128,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "byte strings": (
-        lambda: sv.Survey.words(3, "bytes", epsilon=1.0, users=1000),
+        lambda: sv.Survey(sv.words(3, "bytes"), epsilon=1.0, people=1000),
         10.0,
         {
             "end where a byte is 0": (
@@ -139,7 +139,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "large integers": (
-        lambda: sv.Survey.words(below=2**64, epsilon=1.0, users=1000),
+        lambda: sv.Survey(sv.words(below=2**64), epsilon=1.0, people=1000),
         10.0,
         {
             "as doubles": (
@@ -151,7 +151,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "one value in twenty thousand": (
-        lambda: sv.Survey.distribution(20_000, 1.0, "randomized_response"),
+        lambda: sv.Survey(sv.shares(20_000), epsilon=1.0, mechanism="randomized_response"),
         60.0,
         {
             "is told": (rule("randomized_response"), TRUTHFUL, f"{TRUTHFUL[:-1]} || value === {ANY_VALUE};"),
@@ -164,7 +164,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "large indices and domains": (
-        lambda: sv.Survey.distribution(2**40, 1.0, "hadamard"),
+        lambda: sv.Survey(sv.shares(2**40), epsilon=1.0, mechanism="hadamard"),
         2.0,
         {
             "beyond 2^16": (rule("hadamard"), ROW, "checkValue(value, domainSize) % 65536 + 1"),
@@ -190,7 +190,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "draws of wide integers": (
-        lambda: sv.Survey.distribution(WIDE, 1.0, "randomized_response"),
+        lambda: sv.Survey(sv.shares(WIDE), epsilon=1.0, mechanism="randomized_response"),
         2.0,
         {
             "no rejection": (
@@ -245,7 +245,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "one column": (
-        lambda: sv.Survey.queries(Prefix(4000), 1.0, strategy="haar"),
+        lambda: sv.Survey(sv.queries(Prefix(4000)), epsilon=1.0, strategy="haar"),
         20.0,
         {
             "is not randomized": (
@@ -272,7 +272,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         },
     ),
     "a number": (
-        lambda: sv.Survey.number(-20, 40, 1.0, points=9),
+        lambda: sv.Survey(sv.number(-20, 40, points=9), epsilon=1.0),
         4.0,
         {
             "rounded one step too far": (rule("rounded_channel"), "rounding < position", "rounding <= position"),
@@ -342,12 +342,12 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         {"one percent": (rule("binary"), "(most * steps) >> 53n", "(most * steps * 99n / 100n) >> 53n")},
     ),
     "labels": (
-        lambda: sv.Survey.distribution([f"a long label {i}" for i in range(500)], 1.0, "hadamard"),
+        lambda: sv.Survey(sv.shares([f"a long label {i}" for i in range(500)]), epsilon=1.0, mechanism="hadamard"),
         10.0,
         {"end early": ("domain/lookup.js", "i <= this.#longest", "i <= 13")},
     ),
     "texts": (
-        lambda: sv.Survey.queries(sv.workloads.Prefix(sv.Domain.text(3)), 1.0, strategy="haar"),
+        lambda: sv.Survey(sv.queries(sv.workloads.Prefix(sv.Domain.text(3))), epsilon=1.0, strategy="haar"),
         10.0,
         {"one letter": ("domain/text.js", "BigInt(code - 1)", "BigInt(code - (code === 26 ? 2 : 1))")},
     ),
@@ -383,13 +383,15 @@ def test_planted_faults_are_found(compiled: Path, tmp_path: Path, name: str) -> 
 
 
 def test_what_an_audit_says(compiled: Path) -> None:
-    survey = sv.Survey.distribution(5, 1.0, "randomized_response")
+    survey = sv.Survey(sv.shares(5), epsilon=1.0, mechanism="randomized_response")
     found = audit_client(survey, compiled / "index.js")
     assert (found.agrees, found.every_value, found.fault_size, found.draws) == (True, True, 0.0, ((4, 4),))
     assert found.deployed == 2048
     assert str(found).endswith("runs, 2,048 of them without a source: all 5 values; outcomes of integer draws: 4 of 4")
     assert found.to_dict()["every_value"] is True
-    large = audit_client(sv.Survey.distribution(2**40, 1.0, "hadamard"), compiled / "index.js", seconds=0.2)
+    large = audit_client(
+        sv.Survey(sv.shares(2**40), epsilon=1.0, mechanism="hadamard"), compiled / "index.js", seconds=0.2
+    )
     assert large.agrees
     assert not large.every_value
     assert f"a fault at one value in {1 / large.fault_size:,.0f} would be seen" in str(large)
@@ -425,20 +427,22 @@ def test_faults_where_an_application_gives_no_source(compiled: Path, tmp_path: P
     (tmp_path / "package.json").write_text('{"type": "module"}')
     faults = WITHOUT_A_SOURCE.values()
     clients = [planted(compiled, tmp_path / str(i), fault) for i, fault in enumerate(faults)]
-    found = audit_clients(sv.Survey.distribution(5, 1.0, "randomized_response"), clients, seconds=0.4)
+    found = audit_clients(sv.Survey(sv.shares(5), epsilon=1.0, mechanism="randomized_response"), clients, seconds=0.4)
     assert ["called without a source, where Python sends" in audit.difference for audit in found] == [True] * 4
 
 
 def test_a_client_that_cannot_answer_the_survey(compiled: Path, tmp_path: Path) -> None:
     with pytest.raises(MechanismError, match="does not answer this survey: mechanism must be one of"):
-        audit_client(sv.Survey.mean(2, 1.0, 1.0, mechanism="gaussian", delta=1e-6), compiled / "index.js")
+        audit_client(sv.Survey(sv.vector(2, 1.0), epsilon=1.0, mechanism="gaussian", delta=1e-6), compiled / "index.js")
     with pytest.raises(MechanismError, match="does not answer this survey: Cannot find module"):
-        audit_client(sv.Survey.distribution(5, 1.0), tmp_path / "none.js")
+        audit_client(sv.Survey(sv.shares(5), epsilon=1.0), tmp_path / "none.js")
 
 
 def test_the_command(compiled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, survey, honest = run_here(capsys), tmp_path / "survey.json", str(compiled / "index.js")
-    survey.write_text(sv.Survey.distribution(["tea", "coffee", "water"], 1.0, "randomized_response").to_json())
+    survey.write_text(
+        sv.Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0, mechanism="randomized_response").to_json()
+    )
     (tmp_path / "package.json").write_text('{"type": "module"}')
     fault = (rule("randomized_response"), TRUTHFUL, f"{TRUTHFUL[:-1]} || value === 2;")
     faulty = planted(compiled, tmp_path / "faulty", fault)

@@ -60,6 +60,7 @@ def tolerance(survey: Any, answers: Floats, n: int) -> Floats:
 
 
 # Words are not listed: see `test_words`.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in LARGER if name != "words"])
 def test_estimates_are_near_the_truth(client: Bridge, name: str) -> None:
     survey, values = larger(name)

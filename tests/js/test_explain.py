@@ -72,12 +72,12 @@ def test_at_the_ends_of_epsilon(client: Bridge, name: str, epsilon: float) -> No
 
 @pytest.mark.parametrize("mechanism", ["hadamard", "hadamard_blocks", "projective_geometry", "randomized_response"])
 def test_huge_domains(client: Bridge, mechanism: str) -> None:
-    survey = sv.Survey.distribution(2**40, 1.0, mechanism)
+    survey = sv.Survey(sv.shares(2**40), epsilon=1.0, mechanism=mechanism)
     values = [0, 1, 2**20, 2**33 + 12345, 2**40 - 1]
     check(client, survey, client.reports(survey, values * 2), values, whole=False)
 
 
 def test_sets_whose_likelihood_no_double_holds(client: Bridge) -> None:
     for mechanism in ("subset_selection", "unary_optimized", "unary_symmetric"):
-        survey = sv.Survey.distribution(2000, 0.5, mechanism, max_report_bytes=2**16)
+        survey = sv.Survey(sv.shares(2000), epsilon=0.5, mechanism=mechanism, max_report_bytes=2**16)
         check(client, survey, client.reports(survey, [0, 1999]), [0, 1, 1000, 1999], whole=False)

@@ -18,8 +18,9 @@ from relay.service import delivered, relayed, relaying
 from sottovoce.core.errors import TransparencyError
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.device import Device, MemoryStore
-from sottovoce.transparency.evidence import BLOCK_ENTRIES, LogProof, block_of, check_log_proof, log_proof
-from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
+from sottovoce.protocol.log import PUBLISHED, LogEntry, LogProof
+from sottovoce.transparency.evidence import BLOCK_ENTRIES, block_of, check_log_proof, log_proof
+from sottovoce.transparency.tree import GrowingTree, leaf_hash
 from sottovoce.transparency.tree_head import TreeHead, read_checkpoint, sign_checkpoint
 
 KEY = SigningKey(bytes(range(32)))
@@ -33,7 +34,7 @@ HASHES = ("inclusion", "before", "block", "consistency")
 def tree() -> GrowingTree:
     grown = GrowingTree()
     for survey in SURVEYS:
-        grown.append(LogEntry(PUBLISHED, survey).hash)
+        grown.append(leaf_hash(LogEntry(PUBLISHED, survey).leaf))
     return grown
 
 
@@ -113,7 +114,7 @@ def test_both_refuse_what_was_altered(client: Bridge, tree: GrowingTree) -> None
 
 
 def drinks(title: str) -> sv.Survey:
-    return sv.Survey.distribution(["tea", "water"], epsilon=0.5, title=title)
+    return sv.Survey(sv.shares(["tea", "water"]), epsilon=0.5, title=title)
 
 
 def answer(client: Bridge, owner: str, service: Service, survey: sv.Survey, **options: Any) -> Any:

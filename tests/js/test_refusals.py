@@ -113,6 +113,7 @@ def javascript_accepts(client: Bridge, text: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", serving(FiniteMechanism))
 def test_javascript_accepts_exactly_what_python_does(client: Bridge, name: str) -> None:
     kind = serving(FiniteMechanism)[name]

@@ -50,7 +50,7 @@ def _code(text: str) -> Any:
     stated = json.loads(text)
     given = {"integers": {"below": int(stated.get("below", 0))}, "bytes": {"alphabet": "bytes"}}
     own = {name: stated[name] for name in ("longest", "alphabet", "case") if name in stated}
-    return sv.Survey.words(epsilon=1.0, **own, **given.get(stated["code"], {})).question.code  # type: ignore[attr-defined]
+    return sv.words(**own, **given.get(stated["code"], {})).code
 
 
 @settings(max_examples=60)
@@ -115,7 +115,7 @@ def statements() -> list[str]:
     """Surveys of words with one part replaced, left out or put in."""
     found = []
     for code in CODES:
-        survey = json.loads(sv.Survey.words(epsilon=1.0, below=3).to_json())
+        survey = json.loads(sv.Survey(sv.words(below=3), epsilon=1.0).to_json())
         survey["question"]["code"] = code
         bits, unit = code_of(code).bits, code_of(code).unit_bits
         mechanism = {"name": "hashed_prefixes", "ends": [unit, bits], "rows": [2, 3], "order": 5, "dimension": 3}
@@ -166,7 +166,7 @@ def test_reports_of_browsers_are_counted(client: Bridge) -> None:
 
 def test_a_report_tells_python_and_javascript_the_same_word(client: Bridge) -> None:
     """Of a code of many bits: the chance of a report depends on every bit of its row's prefix, and on no other."""
-    survey = sv.Survey.words(64, "unicode", epsilon=16.0, users=100)
+    survey = sv.Survey(sv.words(64, "unicode"), epsilon=16.0, people=100)
     word = "字" * 63
     [report] = client.reports(survey, [word])
     payload: Any = survey.mechanism.decode(report[len(survey.tag) :])

@@ -18,7 +18,7 @@ from sottovoce.lab.simulation.plan_picture import (
     plan_figure,
 )
 from sottovoce.lab.simulation.survey_error import measure_population
-from sottovoce.planning.curves import curve_by_users
+from sottovoce.planning.curves import curve_by_people
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.bounds import theorem_4_2
 from sottovoce.theory.offline_bounds import theorem_3_4
@@ -28,24 +28,25 @@ pytestmark = pytest.mark.slow
 
 
 def test_curves_are_the_plans_figures_and_points_are_simulations() -> None:
-    plan = sv.plan(12, epsilon=1.0, users=3000)
+    plan = sv.plan(sv.shares(12), epsilon=1.0, people=3000)
     done: list[int] = []
     curves = plan_curves(plan, done.append)
-    assert sum(done) == people_simulated(plan) == REPEATS * sum(one.users for one in curves.measured)
+    assert sum(done) == people_simulated(plan) == REPEATS * sum(one.people for one in curves.measured)
     at = curves.people.index(3000)
     assert curves.margin[at] == plan.margin
     assert min(curves.l2_raw[at], curves.l2_bound[at]) == plan.l2
     assert curves.l2_bound_paper[at] == theorem_4_2(12, 1.0, 3000).value
-    assert curves.options == curve_by_users(plan)
+    assert curves.options == curve_by_people(plan)
     last, worst = curves.measured[-1], plan.design.worst_population()
     assert worst is not None
     again = measure_population(plan.survey(), 3000, worst, repeats=REPEATS, seed=7)
-    assert (last.users, last.mean, last.distribution) == (3000, again.mean, "worst population")
+    assert (last.people, last.mean, last.distribution) == (3000, again.mean, "worst population")
 
 
 def test_the_papers_bound_is_drawn_for_its_own_protocol_only() -> None:
     direct, haar = (
-        plan_curves(sv.plan(workload=Prefix(12), epsilon=1.0, users=500, strategy=name)) for name in ("direct", "haar")
+        plan_curves(sv.plan(sv.queries(Prefix(12)), epsilon=1.0, people=500, strategy=name))
+        for name in ("direct", "haar")
     )
     at = direct.people.index(500)
     assert direct.l2_bound_paper[at] == theorem_3_4(12, 12, math.sqrt(12), 1.0, 500).value
@@ -55,26 +56,26 @@ def test_the_papers_bound_is_drawn_for_its_own_protocol_only() -> None:
 
 def test_people_are_drawn_from_the_plans_population() -> None:
     shares = np.array([0.625, 0.125, 0.125, 0.125])
-    given = sv.plan(4, epsilon=1.0, users=1000, population=shares)
+    given = sv.plan(sv.shares(4), epsilon=1.0, people=1000, population=shares)
     last = plan_curves(given).measured[-1]
     again = measure_population(given.survey(), 1000, shares, repeats=REPEATS, seed=7)
     assert (last.mean, last.distribution) == (again.mean, "population given")
     answering = Population.answering(Prefix(4).matvec(shares))
-    answers_only = sv.plan(workload=Prefix(4), epsilon=1.0, users=1000, strategy="haar", population=answering)
+    answers_only = sv.plan(sv.queries(Prefix(4)), epsilon=1.0, people=1000, strategy="haar", population=answering)
     assert plan_curves(answers_only).measured == ()
 
 
 def test_crowds_stay_affordable() -> None:
-    huge = sv.plan(2**21, epsilon=1.0, users=10**9)
+    huge = sv.plan(sv.shares(2**21), epsilon=1.0, people=10**9)
     assert crowds_simulated(huge) == []
     assert people_simulated(huge) == 0
-    wide = sv.plan(dimension=2**16, epsilon=1.0, users=10**6, mechanism="codebook")
+    wide = sv.plan(sv.vector(2**16), epsilon=1.0, people=10**6, mechanism="codebook")
     assert crowds_simulated(wide)[-1] == 256
-    assert crowds_simulated(sv.plan(4, epsilon=1.0, users=1)) == [10]
+    assert crowds_simulated(sv.plan(sv.shares(4), epsilon=1.0, people=1)) == [10]
 
 
 def test_the_picture_shows_the_curves() -> None:
-    curves = plan_curves(sv.plan(20, epsilon=1.0, users=2000))
+    curves = plan_curves(sv.plan(sv.shares(20), epsilon=1.0, people=2000))
     left, middle, right = plan_figure(curves).axes
     drawn = {line.get_label(): list(line.get_ydata()) for line in left.lines}
     assert drawn["projected, bound for every population"] == list(curves.l2_bound)
@@ -91,11 +92,11 @@ def test_the_picture_shows_the_curves() -> None:
 
 def test_every_kind_of_plan_can_be_drawn(tmp_path: Path) -> None:
     plans = {
-        3: sv.plan(2**21, epsilon=1.0, users=3000, criterion="margin"),
-        2: sv.plan(workload=Prefix(6), epsilon=1.0, users=500, strategy="haar"),  # one design only
+        3: sv.plan(sv.shares(2**21), epsilon=1.0, people=3000, criterion="margin"),
+        2: sv.plan(sv.queries(Prefix(6)), epsilon=1.0, people=500, strategy="haar"),  # one design only
     }
     for panels, plan in plans.items():
         assert len(plan_figure(plan_curves(plan)).axes) == panels
     path = tmp_path / "plan.png"
-    save_figure(plan_figure(plan_curves(sv.plan(dimension=3, epsilon=1.0, users=500))), path)
+    save_figure(plan_figure(plan_curves(sv.plan(sv.vector(3), epsilon=1.0, people=500))), path)
     assert path.read_bytes().startswith(b"\x89PNG")

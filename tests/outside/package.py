@@ -43,7 +43,7 @@ def write_package(folder: Path, entry_points: str = ENTRY_POINTS) -> Path:
     info.mkdir()
     (package / "__init__.py").write_text("")
     for module, page in FILES.items():
-        (package / f"{module}.py").write_text(python_code(ROOT / "docs" / page)[0], encoding="utf-8")
+        (package / f"{module}.py").write_text(python_code(ROOT / "docs" / "contributors" / page)[0], encoding="utf-8")
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(entry_points)
     return site

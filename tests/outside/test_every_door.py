@@ -55,7 +55,7 @@ def reaching() -> Any:
 
 
 def asked(**others: Any) -> sv.Survey:
-    return sv.Survey.ask(reaching(), epsilon=1.0, title="Reaching", **others)
+    return sv.Survey(reaching(), epsilon=1.0, title="Reaching", **others)
 
 
 def options_of(*words: str) -> set[str]:
@@ -99,15 +99,15 @@ def test_plans() -> None:
     assert plan.survey().question == reaching()
     named = sv.plan(reaching(), epsilon=1.0, margin=0.02, strategy="merged")
     assert named.survey().design.name == "merged"
-    assert named.users > 0
+    assert named.people > 0
 
 
 def test_tracking() -> None:
-    weekly = sv.Survey.tracking(reaching(), epsilon=1.0, periods=4, every="week", starts="2027-01-04")
+    weekly = sv.Tracking(reaching(), epsilon=1.0, periods=4, every="week", starts="2027-01-04")
     assert sv.Survey.from_json(weekly.to_json()) == weekly
     estimates = {number: weekly.period(number) for number in (1, 2)}
     curve = weekly.estimate({n: one.simulate_aggregate(VALUES, seed=n) for n, one in estimates.items()})
-    first = next(point for point in curve.series().points if point.value is not None)
+    first = next(point for point in curve.series().points if point.n_reports)
     assert first.low <= 0.25 <= first.high
 
 
@@ -120,7 +120,7 @@ def test_audits() -> None:
 
 def test_shuffling_is_certified() -> None:
     for survey in (asked(), asked(strategy="merged"), asked(mechanism="lazy_response")):
-        assert 0 < survey.amplified(n=10_000, delta=1e-6).epsilon < 1
+        assert 0 < survey.amplified(people=10_000, delta=1e-6).epsilon < 1
 
 
 def test_engines(tmp_path: Path) -> None:
@@ -144,9 +144,9 @@ def test_commands(
     monkeypatch.setenv("SOTTOVOCE_URL", service.url)
     monkeypatch.setenv("SOTTOVOCE_TOKEN", service.token)
     monkeypatch.chdir(tmp_path)
-    planned = run("plan", *WORDS, "--users", "1e5", "--json").json
+    planned = run("plan", *WORDS, "--people", "1e5", "--json").json
     assert planned["question"] == "reaching"
-    assert run("simulate", *WORDS, "--users", "1e4", "--seed", "1", "--json").json["question"] == "reaching"
+    assert run("simulate", *WORDS, "--people", "1e4", "--seed", "1", "--json").json["question"] == "reaching"
     created = run("survey", "create", *WORDS, "--strategy", "merged", "--title", "Reaching", "--json")
     assert created.status == 0, created.err
     survey = created.json["id"]
@@ -167,14 +167,14 @@ def test_commands(
 def test_http_and_the_dashboard(service: Service) -> None:
     declared = {one["kind"]: one for one in service.ask("GET", "/v1/questions").json["questions"]}
     assert [one["name"] for one in declared["reaching"]["parameters"]] == ["target", "highest"]
-    draft = {"kind": "reaching", "parameters": ASKED, "epsilon": 1.0, "title": "Reaching", "users": 10_000}
+    draft = {"kind": "reaching", "parameters": ASKED, "epsilon": 1.0, "title": "Reaching", "people": 10_000}
     drafted = service.ask("POST", "/v1/drafts", json=draft)
     assert drafted.status == 200, drafted.json
     survey = sv.Survey.from_json(drafted.json["statement"])
     assert isinstance(survey, sv.Survey)
     assert survey.question == reaching()
     planned = service.ask(
-        "POST", "/v1/plans", json={name: draft[name] for name in ("kind", "parameters", "epsilon", "users")}
+        "POST", "/v1/plans", json={name: draft[name] for name in ("kind", "parameters", "epsilon", "people")}
     )
     assert planned.status == 200, planned.json
     service.publish(survey)
@@ -191,7 +191,7 @@ def test_http_and_the_dashboard(service: Service) -> None:
 def test_a_fleet_answers(service: Service) -> None:
     survey = asked(strategy="merged")
     service.publish(survey)
-    sent = fleet.run(service.url, survey.id, users=40, singles=2, seed=1)
+    sent = fleet.run(service.url, survey.id, people=40, singles=2, seed=1)
     assert sent.accepted == 40
     until(lambda: service.status(survey)["n_reports"] == 40, "all are counted")
 
@@ -213,7 +213,7 @@ def test_a_device_answers_what_its_owner_allowed(tmp_path: Path, service: Servic
         (("outside_kinds.reaching:Reaching", "outside_kinds.nowhere:Reaching"), QUESTIONS, "nowhere"),
         (("outside_kinds.merged:Merged", "outside_kinds.merged:Missing"), STRATEGIES, "Missing"),
         (("reaching = outside", "shares = outside"), QUESTIONS, "shares"),
-        (("outside_kinds.lazy_response:LazyResponse", "outside_kinds.reaching:Reaching"), MECHANISMS, "no subclass"),
+        (("outside_kinds.lazy_response:LazyResponse", "outside_kinds.reaching:Reaching"), MECHANISMS, "not a subclass"),
     ],
 )
 def test_what_is_wrong_is_named_and_the_rest_goes_on(

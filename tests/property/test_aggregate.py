@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import MismatchError, ReportError
 from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.surveys.aggregate import _ROWS_AT_ONCE, Aggregate, Reports
@@ -21,8 +22,8 @@ PEOPLE = 40
 @cache
 def collected(name: str) -> tuple[sv.Survey, Reports, tuple[bytes, ...]]:
     """A survey, a batch of its reports, and the same reports as bytes."""
-    survey = sv.Survey.distribution(["a", "b", "c", "d", "e"], epsilon=1.0, mechanism=name)
-    reports = survey.simulate(np.arange(PEOPLE) % 5, seed=3)
+    survey = sv.Survey(sv.shares(["a", "b", "c", "d", "e"]), epsilon=1.0, mechanism=name)
+    reports = survey.simulate(np.array(list("abcde"))[np.arange(PEOPLE) % 5], seed=3)
     return survey, reports, tuple(reports)
 
 
@@ -130,7 +131,7 @@ def test_a_bad_report_late_in_a_stream_counts_nothing() -> None:
 
 def test_surveys_do_not_mix() -> None:
     ours, reports, encoded = collected("hadamard")
-    theirs = sv.Survey.distribution(["a", "b", "c", "d", "f"], epsilon=1.0, mechanism="hadamard")
+    theirs = sv.Survey(sv.shares(["a", "b", "c", "d", "f"]), epsilon=1.0, mechanism="hadamard")
     assert ours.mechanism.report_bytes == theirs.mechanism.report_bytes
     for wrong in (reports, encoded, encoded[0]):
         with pytest.raises(MismatchError, match=r"another survey|belongs to survey"):
@@ -151,7 +152,7 @@ def test_batches_and_counts_made_by_hand_are_checked(name: str) -> None:
         survey.aggregate().add(Reports(survey, wild))
     cells = survey.mechanism.cells
     for counts in (np.zeros(cells - 1, dtype=np.int64), np.zeros((cells, 1), dtype=np.int64), np.zeros(cells)):
-        with pytest.raises(MismatchError, match="64-bit integers"):
+        with refuses(MismatchError, "counts"):
             Aggregate(survey, 0, counts)
 
 
@@ -162,7 +163,7 @@ def test_an_aggregate_made_by_hand_is_its_own() -> None:
     shared[0] = 5
     assert aggregate.counts[0] == 0
     for n_reports in (-1, 1.0, True, None):
-        with pytest.raises(MismatchError, match="n_reports"):
+        with refuses(MismatchError, "n_reports"):
             Aggregate(survey, n_reports, aggregate.counts.copy())  # type: ignore[arg-type]
 
 

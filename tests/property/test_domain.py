@@ -16,13 +16,16 @@ from hypothesis import strategies as st
 
 import sottovoce as sv
 from cases import each
+from refusing import refuses
 from sottovoce.core.errors import DomainError, ValueOutsideDomainError
-from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain, domain_from_statement
+from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain, ValueNumbers, domain_from_statement
+from sottovoce.domain.labels import as_seen
 
 EXACT = 2**53 - 1
 PLAIN = settings(deadline=None)
 
-text_labels = st.lists(st.text(st.characters(codec="utf-8"), max_size=8), min_size=2, max_size=12, unique=True)
+readable = st.text(st.characters(codec="utf-8"), max_size=8).filter(as_seen)
+text_labels = st.lists(readable, min_size=2, max_size=12, unique_by=as_seen)
 integer_labels = st.lists(st.integers(-EXACT, EXACT), min_size=2, max_size=12, unique=True)
 
 
@@ -122,10 +125,11 @@ INTEGER_TYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u2", "
 def test_integer_arrays_of_every_type(dtype: str) -> None:
     array = np.array([3, 0, 4], dtype=dtype)
     assert Domain.of(5).indices(array).tolist() == [3, 0, 4]
-    assert Domain.of(["a", "b", "c", "d", "e"]).indices(array).tolist() == [3, 0, 4]
     assert Domain.of([4, 3, 0]).indices(array).tolist() == [1, 2, 0]
     assert Domain.of(range(-1, 10)).indices(array).tolist() == [4, 1, 5]
-    assert Domain.product(x=5).indices(array).tolist() == [3, 0, 4]
+    assert Domain.product(x=5).indices({"x": array}).tolist() == [3, 0, 4]
+    with pytest.raises(ValueOutsideDomainError):
+        Domain.of(["a", "b", "c", "d", "e"]).indices(array)
     assert [Domain.of(5).index(number) for number in array] == [3, 0, 4]
 
 
@@ -148,7 +152,7 @@ def test_arrays_may_be_strided_or_read_only() -> None:
     array = np.arange(10)[::-2]
     array.flags.writeable = False
     assert Domain.of(10).indices(array).tolist() == [9, 7, 5, 3, 1]
-    assert len(sv.Survey.distribution(10, 1.0).simulate(array, seed=1)) == 5
+    assert len(sv.Survey(sv.shares(10), epsilon=1.0).simulate(array, seed=1)) == 5
 
 
 def test_columns_of_a_table() -> None:
@@ -164,7 +168,9 @@ def test_columns_of_a_table() -> None:
     assert (
         domain.indices(list(table[["age", "country", "club"]].itertuples(index=False, name=None))).tolist() == expected
     )
-    assert domain.indices(np.array(expected)).tolist() == expected
+    assert domain.indices(ValueNumbers(np.array(expected))).tolist() == expected
+    with pytest.raises(ValueOutsideDomainError):
+        domain.indices(np.array(expected))
 
 
 def test_a_column_keeps_its_order_whatever_its_index() -> None:
@@ -182,7 +188,7 @@ def test_a_column_keeps_its_order_whatever_its_index() -> None:
         {"age": [1, 2], "country": ["DE"]},
         {"age": [1], "country": ["GB"]},
         {"age": [-1], "country": ["DE"]},
-        {"age": [1.0], "country": ["DE"]},
+        {"age": [1.5], "country": ["DE"]},
         {"age": [math.nan], "country": ["DE"]},
         {"age": [True], "country": ["DE"]},
         {"age": [1], "country": [None]},
@@ -195,7 +201,7 @@ def test_tables_that_do_not_fit(table: dict[str, Any]) -> None:
         Domain.product(age=range(100), country=["DE", "FR"]).indices(table)
 
 
-STRANGERS = [True, False, np.True_, 1.0, np.float64(1), math.nan, math.inf, None, b"a", b"", "z", "1"]
+STRANGERS = [True, False, np.True_, 1.5, np.float64(1.5), 2.0**60, math.nan, math.inf, None, b"a", b"", "z", "1"]
 STRANGERS += [10**30, -(10**30)]
 STRANGERS += [-1, 3, 2**63, 2**64, Fraction(1), Decimal(1), 1j, [1], (1, 1), {"x": 1}, {1}, object, np.array(1.5)]
 
@@ -223,15 +229,14 @@ def test_values_outside_are_refused(domain: Domain, stranger: Any) -> None:
 def test_values_come_one_a_person(values: Any) -> None:
     """A text's characters, a histogram's keys and a set's members are no list of people."""
     for domain in (Domain.of(["a", "b", "c"]), Domain.of(5)):
-        with pytest.raises(ValueOutsideDomainError, match="one entry per person"):
+        with refuses(ValueOutsideDomainError, "values"):
             domain.indices(values)
 
 
 def test_no_index_counts_from_the_end() -> None:
     for domain in (Domain.of(["a", "b", "c"]), Domain.of(3), Domain.product(x=["a", "b", "c"])):
-        assert domain.index(0) == 0
         for index in (-1, -3, 3, True, 1.0, None):
-            with pytest.raises(ValueOutsideDomainError, match="from 0 to 2"):
+            with refuses(ValueOutsideDomainError, "index"):
                 domain.label(index)  # type: ignore[arg-type]
 
 
@@ -247,7 +252,6 @@ BAD_DOMAINS = {
     "a label twice": ["a", "b", "a"],
     "an integer twice": [1, 2, 1],
     "mixed": ["a", 1],
-    "truth values": [True, False],
     "floats": [1.0, 2.0],
     "none": [None, "a"],
     "bytes": [b"a", b"b"],
@@ -295,7 +299,7 @@ def test_domains_that_cannot_be(given_as: Any) -> None:
 
 
 def test_step_zero_cannot_be() -> None:
-    with pytest.raises(DomainError, match="step"):
+    with refuses(DomainError, "values"):
         RangeDomain(0, 0, 5)
 
 
@@ -342,7 +346,7 @@ def test_nesting_without_end_does_not_exhaust_the_stack() -> None:
     statement: dict[str, Any] = {"labels": ["a", "b"]}
     for _ in range(20_000):
         statement = {"attributes": [{"name": "a", "domain": statement}]}
-    with pytest.raises(DomainError, match="itself a product"):
+    with refuses(DomainError, "domain"):
         domain_from_statement(statement)
     while "attributes" in statement:  # taken apart by hand: freeing it all at once would recurse
         statement = statement["attributes"][0]["domain"]
@@ -358,9 +362,9 @@ def test_a_product_of_2_to_the_63_records() -> None:
     assert domain.index({"a": 1, "b": 2, "c": 103}) == (1 << 32) + (2 << 12) + 3
     columns = {name: np.array([0 if name != "c" else 100, part]) for name, part in last.items()}
     assert domain.indices(columns).tolist() == [0, 2**63 - 1]
-    assert domain.indices([last, 2**63 - 1, (0, 0, 100)]).tolist() == [2**63 - 1, 2**63 - 1, 0]
-    assert domain.indices(np.array([2**63 - 1])).tolist() == [2**63 - 1]
-    for outside in (2**63, -1):
+    assert domain.indices([last, (0, 0, 100)]).tolist() == [2**63 - 1, 0]
+    assert domain.indices(ValueNumbers(np.array([2**63 - 1]))).tolist() == [2**63 - 1]
+    for outside in (2**63, 2**63 - 1, 0, -1):
         with pytest.raises(ValueOutsideDomainError):
             domain.index(outside)
 

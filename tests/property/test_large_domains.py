@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import each
+from refusing import refuses
 from sottovoce.core.errors import DomainError, SurveyError, ValueOutsideDomainError
 from sottovoce.domain import Domain, ProductDomain, RangeDomain, TextDomain, domain_from_statement
 
@@ -126,12 +127,9 @@ def test_anything_else_is_refused_one_at_a_time_and_all_at_once(domain: TextDoma
     strangers = st.text(max_size=3) | st.binary(max_size=2) | st.none() | st.floats() | st.integers(-3, 2**65)
     too_long = texts_of(domain).map(lambda text: text + domain.alphabet[0] * (domain.max_length + 1 - len(text)))
     listed = data.draw(st.lists(texts_of(domain) | strangers | too_long | st.just("\ud800"), min_size=1, max_size=4))
-    digits = any(letter.isdecimal() for letter in domain.alphabet)
 
     def allowed(value: Any) -> bool:
-        if isinstance(value, str):
-            return len(value) <= domain.max_length and set(value) <= set(domain.alphabet)
-        return type(value) is int and not digits and 0 <= value < domain.size
+        return isinstance(value, str) and len(value) <= domain.max_length and set(value) <= set(domain.alphabet)
 
     for value in listed:
         if allowed(value):
@@ -179,8 +177,8 @@ def test_as_many_texts_as_int64_can_number(size: int) -> None:
 @pytest.mark.parametrize("place", [-1, True, 1.0, None, "1", 2**63], ids=repr)
 def test_places_are_counted_from_zero(place: Any) -> None:
     domain = Domain.text(3)
-    for ask in (domain.prefixes, domain.letters):
-        with pytest.raises(SurveyError, match="it must be an integer from 0"):
+    for ask, field in ((domain.prefixes, "k"), (domain.letters, "i")):
+        with refuses(SurveyError, field):
             ask([0], place)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from refusing import refuses
 from sottovoce.core.errors import ProjectionError
 from sottovoce.kernels import reference, threads
 from sottovoce.projections import Projected, project_simplex
@@ -248,23 +249,23 @@ def test_integers_and_strided_views_are_projected_like_any_vector():
 
 
 @pytest.mark.parametrize(
-    ("raw", "reason"),
+    "raw",
     [
-        (np.array([]), "empty"),
-        (np.array(1.0), "0 dimensions"),
-        (np.ones((2, 2)), "2 dimensions"),
-        (np.array([1.0, np.nan]), "finite"),
-        (np.array([np.inf, 0.0]), "finite"),
-        (np.array([0.0, -np.inf]), "finite"),
-        (np.array([np.inf, -np.inf]), "finite"),
-        (np.append(np.zeros(2**18 + 40), np.nan), "finite"),
-        (np.append(-np.inf, np.zeros(100)), "finite"),
-        (np.append(np.zeros(2**18), np.full(100, np.nan)), "finite"),
-        (np.array([1 + 2j]), "real numbers"),
-        (np.array(["a"]), "real numbers"),
-        (np.array([None]), "real numbers"),
+        np.array([]),
+        np.array(1.0),
+        np.ones((2, 2)),
+        np.array([1.0, np.nan]),
+        np.array([np.inf, 0.0]),
+        np.array([0.0, -np.inf]),
+        np.array([np.inf, -np.inf]),
+        np.append(np.zeros(2**18 + 40), np.nan),
+        np.append(-np.inf, np.zeros(100)),
+        np.append(np.zeros(2**18), np.full(100, np.nan)),
+        np.array([1 + 2j]),
+        np.array(["a"]),
+        np.array([None]),
     ],
 )
-def test_what_has_no_projection_is_refused(raw, reason):
-    with pytest.raises(ProjectionError, match=reason):
+def test_what_has_no_projection_is_refused(raw):
+    with refuses(ProjectionError, "raw"):
         project_simplex(raw)

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import sottovoce as sv
+from refusing import refuses
 from sottovoce.core.errors import DomainError, SottovoceError
 from sottovoce.domain.words.code import CASES, spelt
 from sottovoce.domain.words.codes import ENDED, WordCode, code_from_statement, word_code
@@ -80,7 +82,10 @@ def test_a_value_is_read_back_or_is_other(name: str, value: Any) -> None:
     assert code.admits(value) == (number != 0)
     if number:
         found = code.value(number)
-        expected = spelt(value, code.case) if isinstance(value, str) else value  # type: ignore[attr-defined]
+        if isinstance(value, str):
+            expected: Any = spelt(value, code.case)  # type: ignore[attr-defined]
+        else:
+            expected = int(value) if isinstance(value, float) else value
         assert (found, type(found)) == (expected, type(expected))
         assert code.typed(code.shown(found)) == found
 
@@ -160,7 +165,7 @@ def test_a_code_is_restored_from_its_statement(name: str) -> None:
     ],
 )
 def test_a_code_that_cannot_be_is_refused_with_its_field(field: str, given: dict[str, Any]) -> None:
-    with pytest.raises(SottovoceError, match=field):
+    with refuses(SottovoceError, field):
         word_code(**given)
 
 
@@ -173,7 +178,7 @@ def test_a_code_that_cannot_be_is_refused_with_its_field(field: str, given: dict
         ("hex", "write 'hexadecimal'"),
         ("UTF-8", "write 'unicode'"),
         ("a-z", "write 'latin'"),
-        ("a-z0-9_", "contains 'a-z', which would be three characters and no range"),
+        ("a-z0-9_", "contains 'a-z', which would be three characters and not a range"),
         ("aB", "character 2 of the alphabet, 'B', is spelt otherwise"),
     ],
 )
@@ -195,11 +200,11 @@ def test_byte_strings_say_how_they_are_typed() -> None:
 
 
 def test_a_survey_of_words_claims_no_number_of_answers() -> None:
-    assert "answer" not in repr(Survey.words(4, "digits", epsilon=1.0))
-    assert ": 1 answer, " in repr(Survey.number(low=0, high=1, epsilon=1.0))
+    assert "answer" not in repr(Survey(sv.words(4, "digits"), epsilon=1.0))
+    assert ": 1 answer, " in repr(Survey(sv.number(0, 1), epsilon=1.0))
 
 
 @pytest.mark.parametrize("stated", [None, [], {"code": "letters"}, {"code": "bytes", "longest": 3, "more": 1}])
 def test_a_statement_of_another_form_is_refused(stated: object) -> None:
-    with pytest.raises(DomainError, match="exactly its fields"):
+    with refuses(DomainError, "code"):
         code_from_statement(stated)

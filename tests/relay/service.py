@@ -17,6 +17,7 @@ from typing import Any
 
 import urllib3
 
+import sottovoce as sv
 from collector.service import MEASURED, PATIENCE, Answer, Senders, Service, environment, until
 from sottovoce.core.signing import from_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
@@ -30,7 +31,7 @@ from sottovoce.surveys.survey import Survey
 
 def relayed(least: int, title: str = "What do you drink?", url: str = "http://127.0.0.1:8471") -> Survey:
     """A survey that wants a relay."""
-    return Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title=title, relay=Relay(url, least))
+    return Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0, title=title, relay=Relay(url, least))
 
 
 class RelayProcess:

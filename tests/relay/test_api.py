@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+import sottovoce as sv
 from collector.service import Service, kept_port, running, until
 from relay.service import RelayProcess, delivered, relayed, relaying, sealed
 from sottovoce.device import Device, MemoryStore
@@ -16,7 +17,7 @@ from sottovoce.oblivious.key_configuration import KeyConfiguration
 from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, seal_request
 from sottovoce.surveys.survey import Survey
 
-DIRECT = Survey.distribution(["tea", "coffee"], epsilon=1.0, title="Without a relay")
+DIRECT = Survey(sv.shares(["tea", "coffee"]), epsilon=1.0, title="Without a relay")
 SEALED = {"Content-Type": REQUEST_MEDIA_TYPE}
 TOKEN = "secret"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import sottovoce as sv
 from collector.service import running
 from relay.recording import recording
 from relay.service import delivered, relaying
@@ -32,8 +33,12 @@ def test_no_answer_at_the_relay_and_no_address_at_the_collector(tmp_path: Path) 
             recording(relay.url, source=DEVICES) as before,
             recording(collector.url, source=DEVICES) as direct,
         ):
-            survey = Survey.distribution(
-                LABELS, 2.0, mechanism="unary_optimized", title="Where do you live?", relay=Relay(before.url, PEOPLE)
+            survey = Survey(
+                sv.shares(LABELS),
+                epsilon=2.0,
+                mechanism="unary_optimized",
+                title="Where do you live?",
+                relay=Relay(before.url, PEOPLE),
             )
             collector.publish(survey)
             for person in range(PEOPLE):

@@ -61,6 +61,7 @@ def test_doubt_lasts_while_the_collector_is_away_or_publishes_another_key_under_
     assert keys.knows(2)
 
 
+@pytest.mark.slow
 def test_a_collector_that_has_lost_its_sealing_keys_loses_no_message(tmp_path: Path) -> None:
     """Started without them it makes others: what was sealed to the old ones waits until they are put back."""
     survey, file, other = relayed(3), tmp_path / "data" / SEALING_FILE, tmp_path / "elsewhere"

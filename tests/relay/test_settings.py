@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from refusing import refuses
 from sottovoce.collector.settings import Settings
 from sottovoce.core.errors import SettingsError
 from sottovoce.relay.settings import RELAY_SETTINGS, RelaySettings
@@ -40,19 +41,19 @@ def test_a_collector_beside_a_relay_does_not_mind_its_variables(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "field"),
     [
-        ({"to": ""}, "to is empty"),
-        ({"to": "http://stats.example.org"}, "plain http only to this machine$"),  # nothing stands in for it
-        ({"to": "https://user@stats.example.org"}, "the collector's address"),
-        ({"to": TO, "wait": "soon"}, "such as 6h"),
-        ({"to": TO, "wait": "90d"}, "such as 6h"),
-        ({"to": TO, "hold": 10, "max_messages": 9}, "must not be above max_messages"),
-        ({"to": TO, "tls_key": "key.pem"}, "tls_certificate is not"),
+        ({"to": ""}, "to"),
+        ({"to": "http://stats.example.org"}, "to"),  # nothing stands in for it
+        ({"to": "https://user@stats.example.org"}, "to"),
+        ({"to": TO, "wait": "soon"}, "wait"),
+        ({"to": TO, "wait": "90d"}, "wait"),
+        ({"to": TO, "hold": 10, "max_messages": 9}, "hold"),
+        ({"to": TO, "tls_key": "key.pem"}, "tls_certificate"),
     ],
 )
-def test_what_is_refused(given: dict[str, object], said: str) -> None:
-    with pytest.raises(SettingsError, match=said):
+def test_what_is_refused(given: dict[str, object], field: str) -> None:
+    with refuses(SettingsError, field):
         RelaySettings(**given)  # type: ignore[arg-type]
 
 

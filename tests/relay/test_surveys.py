@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import sottovoce as sv
 from sottovoce.relay.settings import RelaySettings
 from sottovoce.relay.store import RELAY_FILE, RelayStore
 from sottovoce.relay.surveys import RelayedSurveys
@@ -17,8 +18,8 @@ from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
 
 RELAY = Relay("http://127.0.0.1:8471", 10)
-ONCE = Survey.distribution(["tea", "coffee"], epsilon=1.0, relay=RELAY)
-TRACKING = Survey.tracking(ONCE.question, 1.0, every="week", starts="2027-01-04", periods=3, grace=2, relay=RELAY)
+ONCE = Survey(sv.shares(["tea", "coffee"]), epsilon=1.0, relay=RELAY)
+TRACKING = sv.Tracking(ONCE.question, epsilon=1.0, every="week", starts="2027-01-04", periods=3, grace=2, relay=RELAY)
 PERIOD = TRACKING.period(1)
 CLOSES = datetime(2027, 1, 13, tzinfo=UTC).timestamp()
 """A week later, and two days."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from refusing import refuses
 from sottovoce.core.errors import SettingsError
 from sottovoce.service.running.log import configure_logging, current_level, log_access, set_level
 
@@ -78,9 +79,9 @@ def test_levels() -> None:
     logging.getLogger("somebody.else").info("unheard")
     assert ("heard" in lines.getvalue(), "unheard" in lines.getvalue(), current_level()) == (True, False, "debug")
     for level in ("", "loud", "INFO"):
-        with pytest.raises(SettingsError, match="log_level must be one of"):
+        with refuses(SettingsError, "log_level"):
             set_level(level)
-    with pytest.raises(SettingsError, match="log_format must be"):
+    with refuses(SettingsError, "log_format"):
         configure_logging("info", "xml")
 
 

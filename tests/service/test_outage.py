@@ -70,6 +70,7 @@ def test_one_fault_of_a_thousand_requests_is_one_line(caplog: pytest.LogCaptureF
     assert len(repeats._said) <= 64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "words"),
     [

@@ -22,7 +22,7 @@ VALID: dict[Any, dict[str, Any]] = {
     Publication: {"statement": "{}", "attachments": {"0" * 64: "AAAA"}, "minimum_reports": 3},
     RoundOpening: {"statement": "{}", "labels": ["a", "b"], "minimum_reports": None},
     ReportsBody: {"reports": [{"id": "0" * 32, "report": "AA"}]},
-    Draft: {"kind": "shares", "parameters": {"values": 3}, "epsilon": 1, "criterion": "l2", "users": 10},
+    Draft: {"kind": "shares", "parameters": {"values": 3}, "epsilon": 1, "criterion": "l2", "people": 10},
     PlanRequest: {"kind": "shares", "population": "uniform", "margin": 0.1},
     RoundQuestion: {"query": "age < 3", "choices": ["a", "b"]},
 }
@@ -50,6 +50,7 @@ def accepts(body: Any, kind: Any) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", VALID, ids=lambda kind: kind.__name__)
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(data=st.data())

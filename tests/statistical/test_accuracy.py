@@ -49,7 +49,7 @@ def variance_statistic(errors: np.ndarray, variance: np.ndarray) -> tuple[float,
 @pytest.mark.parametrize("name", serving(FiniteMechanism))
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_raw_estimate_is_unbiased_with_the_exact_variance(name: str, epsilon: float) -> None:
-    survey, p = sv.Survey.distribution(J, epsilon, name), zipf(J)
+    survey, p = sv.Survey(sv.shares(J), epsilon=epsilon, mechanism=name), zipf(J)
     errors = raw_errors(survey, p, N, REPEATS)
     variance = survey.mechanism.variance(p, N)
     low, high, share = variance_statistic(errors, variance)
@@ -62,7 +62,7 @@ def test_raw_estimate_is_unbiased_with_the_exact_variance(name: str, epsilon: fl
 
 def test_power_a_variance_wrong_by_three_tenths_is_rejected() -> None:
     """Coordinates covary by -p(v)p(w)/n, little beside c^2/n, so their sum has at least J*REPEATS/2 degrees."""
-    survey, p = sv.Survey.distribution(J, 1.0, "hadamard"), zipf(J)
+    survey, p = sv.Survey(sv.shares(J), epsilon=1.0, mechanism="hadamard"), zipf(J)
     errors = raw_errors(survey, p, N, REPEATS)
     variance = survey.mechanism.variance(p, N)
     for wrong in (variance * 1.3, variance / 1.3):
@@ -74,7 +74,7 @@ def test_power_a_variance_wrong_by_three_tenths_is_rejected() -> None:
 
 
 def test_power_a_bias_of_a_tenth_of_a_standard_error_shows() -> None:
-    survey, p = sv.Survey.distribution(J, 1.0, "randomized_response"), zipf(J)
+    survey, p = sv.Survey(sv.shares(J), epsilon=1.0, mechanism="randomized_response"), zipf(J)
     deviation = np.sqrt(survey.mechanism.variance(p, N))
     errors = raw_errors(survey, p, N, REPEATS) + deviation
     limit = math.sqrt(chi2.isf(ALPHA / J, 1))
@@ -84,7 +84,7 @@ def test_power_a_bias_of_a_tenth_of_a_standard_error_shows() -> None:
 @pytest.mark.parametrize("name", serving(FiniteMechanism))
 def test_intervals_cover(name: str) -> None:
     """Misses of 90 % intervals over 40 runs of 48 values: at most Binomial(40, 0.1) each, alpha divided among them."""
-    survey, p = sv.Survey.distribution(J, 1.0, name), zipf(J)
+    survey, p = sv.Survey(sv.shares(J), epsilon=1.0, mechanism=name), zipf(J)
     misses, simultaneous = np.zeros(J), 0
     runs = 40
     for seed in range(runs):
@@ -106,7 +106,7 @@ def test_projection_never_hurts_and_the_bound_holds(name: str, shape: str) -> No
     enough above the truth that 20 draws cannot reach it by chance (each error concentrates within 50 %)."""
     size, n = 300, 3000
     p = {"zipf": zipf(size), "uniform": np.full(size, 1 / size), "point": np.eye(size)[7]}[shape]
-    survey = sv.Survey.distribution(size, 1.0, name)
+    survey = sv.Survey(sv.shares(size), epsilon=1.0, mechanism=name)
     errors = []
     for seed in range(20):
         estimate = survey.estimate(survey.simulate_aggregate(histogram=histogram_of(p, n, seed), seed=seed))
@@ -120,7 +120,7 @@ def test_projected_error_is_flat_in_the_domain_where_the_raw_one_grows() -> None
     """The paper's point (Thm 4.2): at n below J^2 the projected error hardly depends on J."""
     projected, raw = [], []
     for size in (1024, 16_384):
-        survey, p = sv.Survey.distribution(size, 1.0, "hadamard"), zipf(size)
+        survey, p = sv.Survey(sv.shares(size), epsilon=1.0, mechanism="hadamard"), zipf(size)
         runs = [
             survey.estimate(survey.simulate_aggregate(histogram=histogram_of(p, 20_000, s), seed=s)) for s in range(5)
         ]
@@ -132,7 +132,7 @@ def test_projected_error_is_flat_in_the_domain_where_the_raw_one_grows() -> None
 
 def test_device_reports_and_simulated_ones_estimate_alike() -> None:
     """Real device bytes through the whole pipeline: every raw entry within its exact spread, alpha/J each."""
-    survey = sv.Survey.distribution(["a", "b", "c", "d", "e"], 2.0, "hadamard")
+    survey = sv.Survey(sv.shares(["a", "b", "c", "d", "e"]), epsilon=2.0, mechanism="hadamard")
     people = ["a"] * 3000 + ["b"] * 1500 + ["e"] * 500
     estimate = survey.estimate(survey.randomize(person) for person in people)
     truth = np.array([0.6, 0.3, 0, 0, 0.1])

@@ -26,10 +26,11 @@ DESIGNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("workload", "strategy"), DESIGNS, ids=lambda one: one if isinstance(one, str) else one.kind)
 @pytest.mark.parametrize("n", [50, 2_000, 50_000])
 def test_errors_stay_below_their_bounds(workload, strategy: str, n: int) -> None:
-    survey = sv.Survey.queries(workload, 1.0, strategy=strategy, users=n)
+    survey = sv.Survey(sv.queries(workload), epsilon=1.0, strategy=strategy, people=n)
     rng = np.random.default_rng(n)
     values = workload.n_values
     worst = survey.design.worst_population()

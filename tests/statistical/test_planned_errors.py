@@ -50,14 +50,14 @@ def measured(plan: sv.Plan, shares: np.ndarray, seed: int) -> Measured:
     survey = plan.survey()
     design = survey.design  # with the public randomness that follows from the survey's id
     truth = design.workload.matvec(shares)
-    total = design.total_variance(shares, plan.users).value
-    each = design.variance(None, shares, plan.users).value
+    total = design.total_variance(shares, plan.people).value
+    each = design.variance(None, shares, plan.people).value
     varied = each > 1e-12 * each.max()
     found = Measured(np.empty(RUNS), np.empty(RUNS))
     for run in range(RUNS):
-        crowd = histogram_of(shares, plan.users, seed + run)
+        crowd = histogram_of(shares, plan.people, seed + run)
         counts = survey.simulate_aggregate(histogram=crowd, seed=seed + run).counts
-        errors = (design.raw_answers(counts, plan.users) - truth) ** 2
+        errors = (design.raw_answers(counts, plan.people) - truth) ** 2
         found.total[run] = errors.sum() / total
         found.each[run] = (errors[varied] / each[varied]).mean()
     return found
@@ -84,7 +84,7 @@ def test_a_given_population(name: str, epsilon: float) -> None:
     question = QUESTIONS[name]
     assert question.domain is not None
     shares = zipf(question.domain.size)
-    plan = sv.plan(question, epsilon=epsilon, users=N, population=shares)
+    plan = sv.plan(question, epsilon=epsilon, people=N, population=shares)
     agrees(plan, measured(plan, shares, seed=1000))
     raw = plan.design.raw_bound(N, shares).value
     assert plan.l2 == pytest.approx(min(raw, plan.design.bound(N).value))
@@ -97,7 +97,7 @@ def test_a_given_population(name: str, epsilon: float) -> None:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_worst_population(name: str, epsilon: float) -> None:
     """What is planned without a population is attained by one, within the certificate of the search for it."""
-    plan = sv.plan(QUESTIONS[name], epsilon=epsilon, users=N)
+    plan = sv.plan(QUESTIONS[name], epsilon=epsilon, people=N)
     shares = plan.design.worst_population()
     assert shares is not None
     worst, there = (plan.design.total_variance(population, N).value for population in (None, shares))
@@ -110,7 +110,7 @@ def test_the_worst_population(name: str, epsilon: float) -> None:
 @pytest.mark.parametrize("dimension", [1, 12])
 def test_means(dimension: int, epsilon: float) -> None:
     """Everybody at the ball's surface, at one of two opposite points: the population of which least is known."""
-    plan = sv.plan(Vector(dimension, 2.0), epsilon=epsilon, users=N)
+    plan = sv.plan(Vector(dimension, 2.0), epsilon=epsilon, people=N)
     survey = plan.survey()
     design = survey.design  # with the public randomness that follows from the survey's id
     direction = np.ones(dimension) * 2.0 / math.sqrt(dimension)

@@ -23,7 +23,7 @@ PAIRS = ((2, 1), (3, 1), (4, 2))
 
 def tracked(epsilon: float, periods: int) -> Tracking:
     asked = sv.questions.Shares(["yes", "no"])
-    return sv.Survey.tracking(asked, periods=periods, every="week", starts="2027-01-04", epsilon=epsilon)
+    return sv.Tracking(asked, periods=periods, every="week", starts="2027-01-04", epsilon=epsilon)
 
 
 def curves(tracking: Tracking, shares: list[float], people: int, seed: int) -> list[Curve]:
@@ -89,7 +89,7 @@ def test_a_planned_change_is_seen_four_times_in_five() -> None:
     planned = sv.plan(["yes", "no"], periods=2, epsilon=1.0, change=0.1)
     shares = [0.45, 0.55]
     seen = 0
-    for curve in curves(tracked(1.0, 2), shares, planned.period.users, seed=4):
+    for curve in curves(tracked(1.0, 2), shares, planned.period.people, seed=4):
         found = curve.difference(2, 1, "yes")
         seen += not found.low <= 0 <= found.high
     assert 0.8 * REPEATS - 25 <= seen <= 0.8 * REPEATS + 25

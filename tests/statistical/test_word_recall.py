@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 RUNS = 6
 WORDS = 24
-USERS = 40_000
+PEOPLE = 40_000
 
 
 def test_as_many_words_are_found_as_the_plan_says() -> None:
@@ -20,7 +20,7 @@ def test_as_many_words_are_found_as_the_plan_says() -> None:
     them deviates by 0.242 with a probability below 1e-7. Another 0.02 is left to what the plan reckons with: as many
     kept prefixes as there can be of one share.
     """
-    planned = plan(Words.of(longest=6, alphabet="latin"), epsilon=4.0, users=USERS)
+    planned = plan(Words.of(longest=6, alphabet="latin"), epsilon=4.0, people=PEOPLE)
     recall, survey = planned.recall, planned.survey()
     assert recall is not None
     least, most = (recall.share(chance, length=6) for chance in (0.1, 0.9))
@@ -31,8 +31,8 @@ def test_as_many_words_are_found_as_the_plan_says() -> None:
     found = 0
     for run in range(RUNS):
         common = ["".join(letters[[place, *rng.integers(26, size=5)]]) for place in range(WORDS)]
-        rest = rng.choice(letters[rng.integers(26, size=(2_000, 6))].view("U6")[:, 0], size=USERS)
-        held = [*np.repeat(common, np.round(shares * USERS).astype(int)).tolist(), *rest.tolist()][:USERS]
+        rest = rng.choice(letters[rng.integers(26, size=(2_000, 6))].view("U6")[:, 0], size=PEOPLE)
+        held = [*np.repeat(common, np.round(shares * PEOPLE).astype(int)).tolist(), *rest.tolist()][:PEOPLE]
         estimate = survey.estimate(survey.simulate(held, seed=run))
         certain = {answer.label for answer in estimate.top(len(estimate)) if answer.certain}
         found += sum(word in certain for word in common)

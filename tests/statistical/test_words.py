@@ -25,7 +25,7 @@ N = 4000
 
 @pytest.fixture(scope="module")
 def runs() -> Runs:
-    return small(users=N)
+    return small(people=N)
 
 
 def most(trials: int, chance: float) -> int:

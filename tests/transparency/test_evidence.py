@@ -9,8 +9,9 @@ import pytest
 
 from sottovoce.core.errors import TransparencyError
 from sottovoce.core.signing import SigningKey
-from sottovoce.transparency.evidence import BLOCK_ENTRIES, LogProof, block_of, check_log_proof, log_proof
-from sottovoce.transparency.tree import PUBLISHED, GrowingTree, LogEntry
+from sottovoce.protocol.log import PUBLISHED, LogEntry, LogProof
+from sottovoce.transparency.evidence import BLOCK_ENTRIES, block_of, check_log_proof, log_proof
+from sottovoce.transparency.tree import GrowingTree, leaf_hash
 from sottovoce.transparency.tree_head import TreeHead, sign_checkpoint
 
 KEY = SigningKey(bytes(range(32)))
@@ -20,7 +21,7 @@ SURVEYS = [hashlib.sha256(b"survey %d" % number).hexdigest() for number in range
 def grown(surveys: list[str]) -> GrowingTree:
     tree = GrowingTree()
     for survey in surveys:
-        tree.append(LogEntry(PUBLISHED, survey).hash)
+        tree.append(leaf_hash(LogEntry(PUBLISHED, survey).leaf))
     return tree
 
 

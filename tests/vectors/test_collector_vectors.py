@@ -1,6 +1,6 @@
 """vectors/collector.json three times: as the library answers, as a second client answers, as the real service answers.
 
-The second client is written from docs/wire_format/ alone and shares nothing with the library.
+The second client is written from docs/contributors/wire_format/ alone and shares nothing with the library.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def test_the_service_answers_every_body_as_it_must(tmp_path: Path) -> None:
     with running(tmp_path / "data", *flags) as service:
         for survey in (colours, ages, people, hidden):
             service.publish(survey)
-        first = sv.Survey.round(people, 1, "age < 18")
+        first = sv.adaptive.round_of(people, 1, "age < 18")
         for number, asked in ((1, first), (2, young)):
             opened = service.ask("POST", f"/v1/surveys/{people.id}/rounds", json={"statement": asked.to_json()})
             assert opened.status == 201, (number, opened)

@@ -1,6 +1,6 @@
 """The direct surveys of vectors/codebook.json: as the library answers, and as a second client answers.
 
-The second client is written from docs/wire_format/ alone and shares nothing with the library.
+The second client is written from docs/contributors/wire_format/ alone and shares nothing with the library.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from sottovoce.core.errors import TransparencyError
 from sottovoce.core.signing import from_base64url, to_base64url
-from sottovoce.transparency.evidence import LogProof, check_log_proof
+from sottovoce.protocol.log import LogProof
+from sottovoce.transparency.evidence import check_log_proof
 from sottovoce.transparency.tree import proves_consistency, proves_inclusion
 from sottovoce.transparency.tree_head import read_checkpoint
 from transparency import naive

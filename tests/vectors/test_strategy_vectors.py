@@ -1,6 +1,7 @@
 """vectors/strategies.json: as the library answers, and as a second client answers.
 
-The second client is written from docs/wire_format/ alone, in plain integers, and shares nothing with the library.
+The second client is written from docs/contributors/wire_format/ alone, in plain integers. It shares nothing with the
+library.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def test_the_library_refuses_bad_surveys(case: dict[str, Any]) -> None:
 
 
 class Tape:
-    """docs/wire_format/report.md, "From random bytes to integers"."""
+    """docs/contributors/wire_format/report.md, "From random bytes to integers"."""
 
     def __init__(self, tape: str) -> None:
         self.bytes = bytes.fromhex(tape)

@@ -30,6 +30,9 @@ def _room(folder: str) -> tuple[str, ...]:
     return tuple(str(file.relative_to(_SOURCES)) for file in files if file.name != "__init__.py")
 
 
+_SOLVER = _in("planning", "central solve")
+_LEDGER = _in("device", "allowance ledger")
+
 _GROUPS = (
     Group(
         "randomness",
@@ -75,7 +78,7 @@ _GROUPS = (
     ),
     Group(
         "codebook",
-        _in("mechanisms", "codebook"),
+        _in("mechanisms", "codebook codebook_reference"),
         (
             "exact/test_codebook_numbers.py",
             "exact/test_vector_steps.py",
@@ -195,18 +198,20 @@ _GROUPS = (
             )
         ),
     ),
+    Group("solver", _SOLVER, ("exact/test_central_goal.py", "exact/test_solve.py")),
     Group(
         "planning",
-        _room("planning"),
-        tuple(f"exact/test_{name}.py" for name in ("plan", "tracking_plan", "shuffled_plan", "solve", "word_recall")),
+        tuple(module for module in _room("planning") if module not in _SOLVER),
+        tuple(f"exact/test_{name}.py" for name in ("plan", "tracking_plan", "shuffled_plan", "word_recall")),
     ),
+    Group("ledger", _LEDGER, ("device/test_allowance.py", "device/test_ledger.py")),
     Group(
         "device",
-        _room("device"),
+        tuple(module for module in _room("device") if module not in _LEDGER),
         tuple(
             f"device/test_{name}.py"
             for name in (
-                *("device", "ledger", "stores", "store_file", "privacy", "signing", "tracking", "adaptive", "log"),
+                *("device", "stores", "store_file", "privacy", "signing", "tracking", "adaptive", "log"),
                 *("relay", "hostile", "effort", "foreign", "deadline", "http"),
             )
         ),

@@ -36,7 +36,7 @@ export interface SurveyStopped {
   readonly survey: string;
   /** One word: what a program can tell apart. */
   readonly code: string;
-  /** What whoever made the page can do about it. */
+  /** What the author of the page can do about it. */
   readonly message: string;
 }
 

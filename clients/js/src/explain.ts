@@ -53,7 +53,7 @@ export interface Explanation {
  */
 export function explain(survey: Survey, report: Uint8Array, value?: unknown, laws: BroughtLaws = {}): Explanation {
   const { mechanism, design, epsilon } = survey;
-  // Of a round what its mechanism is given counts: the choices, not the records.
+  // For a round, what its mechanism is given counts: the choices, not the records.
   const { domain } = survey.question;
   if (report.length !== survey.tag.length + mechanism.reportBytes) impossible();
   if (!equalBytes(report.subarray(0, survey.tag.length), survey.tag)) {
@@ -109,7 +109,7 @@ interface Likely {
   readonly count: bigint | null;
 }
 
-/** Of all answers together, the most likely first; `ratio` is of the first to the last. */
+/** All answers together, the most likely first; `ratio` is that of the first to the last. */
 function likelihoods(groups: readonly Likely[], ratio: number): string {
   const [first, last] = [groups[0]!, groups.at(-1)!];
   const [most, least] = [probability(first.logarithm), probability(last.logarithm)];
@@ -134,7 +134,7 @@ function likelihoods(groups: readonly Likely[], ratio: number): string {
   return `It is ${factor(ratio)} times as likely from ${favoured} of the ${all} answers as from ${others}.`;
 }
 
-/** Of the person's own answer; `least` is the logarithm of the least likelihood, and `ratio` of the greatest to it. */
+/** The person's own answer; `least` is the logarithm of the least likelihood, and `ratio` of the greatest to it. */
 function ofOne(logarithm: number, least: number, ratio: number): string {
   if (!isTiny(least)) return `From your answer its probability was ${probability(logarithm)}.`;
   const times = Math.min(Math.exp(logarithm - least), ratio);

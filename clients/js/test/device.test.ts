@@ -190,7 +190,7 @@ test("the report can be shown before it is sent, and it is the one that is sent"
   const shown = (await mine.report(server.url, id))!;
   assert.equal(toHex(shown).slice(0, 8), id.slice(0, 8));
   const asSent = toHex(shown);
-  shown.fill(0); // whoever was shown it can change nothing
+  shown.fill(0); // code that was shown it can change nothing
   await mine.answer(server.url, id, "blue");
   assert.ok(server.sent[0]!.endsWith(asSent));
   assert.equal(toHex((await mine.report(server.url, id))!), asSent);

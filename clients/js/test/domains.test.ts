@@ -1,4 +1,4 @@
-/** How values are numbered, and what is no value. */
+/** How values are numbered, and what is not a value. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { canonicalText } from "../src/core/json.js";
@@ -15,8 +15,12 @@ for (const { domain: stated, size, values, outside } of vectors("domains")) {
       assert.equal(domain.index(value), BigInt(index));
       assert.equal(domain.label(BigInt(index)), label);
     }
-    for (const value of [...outside, undefined, Symbol("x"), () => 1, NaN, Infinity, [[]], new Map()]) {
+    for (const value of [...outside, Symbol("x"), () => 1, Infinity, [[]], new Map()]) {
       assert.throws(() => domain.index(value), ValueOutsideDomainError);
+    }
+    for (const value of [undefined, NaN]) {
+      if ("missing" in stated) assert.equal(domain.index(value), domain.index(null));
+      else assert.throws(() => domain.index(value), ValueOutsideDomainError);
     }
   });
 }
@@ -59,7 +63,25 @@ test("integers beyond 2^53 are exact", () => {
   assert.throws(() => domain.index(2 ** 60), ValueOutsideDomainError); // no exact integer
 });
 
-test("labels that read like numbers are not given by index", () => {
-  for (const name of ["1", " +2 ", "-\u0663"]) assert.throws(() => readDomain({ labels: ["a", name] }).index(1));
-  assert.equal(readDomain({ labels: ["a", "1b"] }).index(1), 1n);
+test("texts and records are not given by position", () => {
+  const record = { attributes: ["a", "b"].map((name) => ({ name, domain: { labels: ["x", "y"] } })) };
+  for (const stated of [{ alphabet: "ab", length: 3 }, record]) {
+    for (const value of [0, 1, 1n, true]) assert.throws(() => readDomain(stated).index(value), ValueOutsideDomainError);
+  }
+});
+
+test("what missing values count as must be a value", () => {
+  const integers = { start: 1, step: 1, size: 5 };
+  for (const missing of [0, 6, 1.5, null, true, "1"]) {
+    assert.throws(() => readDomain({ ...integers, missing }), DomainError);
+    assert.throws(() => readDomain({ labels: [1, 2], missing }), DomainError);
+    assert.throws(() => readDomain({ labels: ["a", "b"], missing }), DomainError);
+  }
+  assert.throws(() => readDomain({ alphabet: "ab", length: 3, missing: "a" }), DomainError);
+});
+
+test("labels are not given by position", () => {
+  for (const name of ["b", "1", " +2 "]) {
+    for (const value of [0, 1, 1n, true]) assert.throws(() => readDomain({ labels: ["a", name] }).index(value));
+  }
 });

@@ -24,7 +24,7 @@ const HASTY = { attempts: 2, first: 0.001, longest: 1 };
 const device = (store = new MemoryStore(), options: DeviceOptions = {}): Device =>
   new Device(store, { patience: HASTY, key: signer.public, ...options });
 
-/** Publish a survey, of which the log does not say anything yet. */
+/** Publish a survey that is not in the log yet. */
 async function publish(title: string, log: TestLog, more: object = {}): Promise<string> {
   const stated = shares({ labels: ["red", "green"] }, { name: "randomized_response" }, { title, ...more });
   const envelope = await signer.envelope(canonicalText({ ...stated, epsilon: 0.5 } as Json));
@@ -33,7 +33,7 @@ async function publish(title: string, log: TestLog, more: object = {}): Promise<
   return envelope.id;
 }
 
-/** Three surveys, of which the first is in the log. */
+/** Three surveys; the first is in the log. */
 async function published(): Promise<{ log: TestLog; first: string; second: string; third: string }> {
   const log = new TestLog(server, signer);
   const [first, second, third] = [await publish("first", log), await publish("second", log), await publish("third", log)];
@@ -138,7 +138,7 @@ test("a collector without a log is answered unless the owner requires one", asyn
 
 test("a log that cannot be asked is not one that is missing", async () => {
   const { first } = await published();
-  // Whoever can stop one request must not be able to do without the log.
+  // An attacker who can stop one request must not be able to do without the log.
   for (const answer of [refuse(503, "log_behind"), refuse(403, "no"), json(200, {}), json(302, {})]) {
     server.answers.set(`GET /v1/log/proofs/${first}?block=0`, answer);
     await assert.rejects(device().answer(server.url, first, "red"), ServiceError);

@@ -78,7 +78,7 @@ export class TestLog {
       position,
       inclusion: written(inclusionOf(position, leaves)),
       start,
-      // All tests stay within two blocks, of which the first is one full subtree.
+      // All tests stay within two blocks; the first is one full subtree.
       before: isShorter || block === 0 ? [] : written([rootOf(leaves.slice(0, start))]),
       block: isShorter ? [] : written(leaves.slice(start, end)),
       consistency: isShorter ? [] : written(consistencyOf(end, leaves)),

@@ -195,7 +195,7 @@ test("a device that insists answers nothing directly, also not what was drawn be
   assert.deepEqual([direct(), relay.held.length], [1, 0]);
 });
 
-test("whoever insists trusts the relay they named, and what was drawn before goes through no other either", async () => {
+test("a person who insists trusts the named relay, and what was drawn before goes through no other either", async () => {
   const id = await publish();
   const mine = new TestRelay();
   try {

@@ -8,6 +8,7 @@ import { readSurvey } from "../src/surveys/read.js";
 import { Survey } from "../src/surveys/survey.js";
 import { fromHexFloat, replay } from "./replay.js";
 import { panel, queries, range, shares, vector } from "./stated.js";
+import { valueAt } from "./values.js";
 import { vectors } from "./vectors.js";
 
 async function read(stated: object): Promise<Survey> {
@@ -29,16 +30,13 @@ test("reports of rounds: what a record gives, and the bytes sent", async () => {
     for (const { positions, input, tape, report } of reports) {
       const { attributes } = survey.domain!;
       const number = attributes.reduce((n, [name, inner]) => n * inner.size + BigInt(positions[name]), 0n);
-      const record = attributes.length > 1 ? number : labelled(survey.domain, number);
+      const record = valueAt(survey.domain!, number);
       const found = survey.input(record);
       assert.deepEqual(found, typeof input === "string" ? Float64Array.of(fromHexFloat(input)) : input);
       assert.equal(toHex(replay(tape, (source) => survey.randomize(record, source))), report);
     }
   }
 });
-
-/** A range's value by its number; the others take numbers themselves. */
-const labelled = (domain: any, number: bigint): bigint => domain.start + domain.step * number;
 
 const PEOPLE = panel(
   {

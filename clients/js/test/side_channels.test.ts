@@ -50,7 +50,7 @@ test("power: a loop that runs longer for a larger number is seen", async () => {
   assert.notEqual(await of(1), await of(900));
 });
 
-/** Answers every draw alike, whoever asks: a share of the way to n, and truths as told. */
+/** Answers every draw alike: a share of the way to n, and truths as given. */
 function script(share: number, truth: boolean) {
   const asked: unknown[] = [];
   const source = {

@@ -8,6 +8,7 @@ import { tiltedWeights } from "../src/mechanisms/sampled.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { type Survey } from "../src/surveys/survey.js";
 import { fromHexFloat, replay } from "./replay.js";
+import { valueAt } from "./values.js";
 import { vectors } from "./vectors.js";
 
 const { weights, surveys, bad_attachments: badAttachments, bad_surveys: badSurveys } = vectors("strategies");
@@ -51,7 +52,7 @@ test("reports of every strategy, with every attachment that may stand for its di
       assert.equal(survey.id, id);
       assert.equal(mechanism.reportBytes, width);
       for (const { value, input: expected, tape, payload } of reports) {
-        const found = survey.input(labelled(domain, value)) as any;
+        const found = survey.input(valueAt(domain!, value)) as any;
         assert.deepEqual(typeof found === "number" ? found : [...found], toNumbers(expected));
         assert.equal(toHex(replay(tape, (source) => mechanism.randomize(found, source))), payload);
       }
@@ -62,10 +63,6 @@ test("reports of every strategy, with every attachment that may stand for its di
 });
 
 const toNumbers = (stated: number | string[]) => (typeof stated === "number" ? stated : stated.map(fromHexFloat));
-
-/** A value of the domain by its number: ranges are asked by their integers, the others take numbers themselves. */
-const labelled = (domain: any, number: number) =>
-  "start" in domain ? domain.start + domain.step * BigInt(number) : domain.names?.[number] ?? number;
 
 test("attachments that break a rule are refused", async () => {
   for (const { fault, survey, digest, attachment } of badAttachments) {

@@ -115,7 +115,7 @@ test("a panel is read whole, and is no survey", async () => {
   assert.ok(found instanceof Panel);
   assert.deepEqual(
     [found.kind, found.title, found.epsilon, found.delta, found.rounds, found.radius, found.domain.size],
-    ["adaptive", "People", 1, 0, 3, 1, 9n],
+    ["panel", "People", 1, 0, 3, 1, 9n],
   );
   const stated = { domain: range(9), radius: 1, rounds: 3 };
   for (const change of [{ rounds: 0 }, { rounds: 2 ** 16 + 1 }, { rounds: 1.5 }, { radius: 0 }, { domain: range(1) }]) {

@@ -32,7 +32,7 @@ test("a word has one spelling", () => {
     ["\u0130", "i\u0307", "\u0130"],
     ["\u212b\u2126", "åω", "ÅΩ"],
     ["שלום", "שלום", "שלום"],
-    ["👩‍🚀", "👩‍🚀", "👩‍🚀"], // with a joiner, which is no mark of direction
+    ["👩‍🚀", "👩‍🚀", "👩‍🚀"], // with a joiner, which is not a mark of direction
     ["\ufeff", null, null],
     ["", null, null],
     ["\u202etxet", null, null],

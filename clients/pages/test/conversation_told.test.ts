@@ -19,7 +19,7 @@ test("the bar has room for the minimum and for the usual number, and is never of
 });
 
 test("a conversation is saved with every question, and no answer where there is none", () => {
-  const status = { id: "f".repeat(64), title: "</script>", kind: "adaptive", epsilon: 1, rounds: 3, minimum_reports: 10 } as Status;
+  const status = { id: "f".repeat(64), title: "</script>", kind: "panel", epsilon: 1, rounds: 3, minimum_reports: 10 } as Status;
   const info: RoundStatus = { id: "a".repeat(64), round: 1, state: "sealed", n_reports: 40, waiting: 0, query: "age < 30", labels: [] };
   const picture = { n_reports: 41, level: 0.95, positions: null, labels: ["age < 30"], value: [0.2], raw: [0.2], low: [0.1], high: [null] } as unknown as Picture;
   const saved: any = conversationOf(status, [{ info, picture }, { info: { ...info, round: 2, n_reports: 3 }, picture: null }]);

@@ -34,24 +34,24 @@ test("each kind sends its own parameters and no other", () => {
   assert.deepEqual(drafted(), { ...same, kind: "shares", parameters: { labels: ["red", "green"] } });
   assert.deepEqual(drafted({ kind: "queries" }), { ...same, kind: "queries", parameters: { workload: "prefix:1024" } });
   assert.deepEqual(drafted({ kind: "vector" }), { ...same, kind: "vector", parameters: { dimension: 20, radius: 1 } });
-  assert.deepEqual(drafted({ kind: "adaptive" }), {
+  assert.deepEqual(drafted({ kind: "panel" }), {
     ...same,
-    kind: "adaptive",
+    kind: "panel",
     parameters: { labels: ["red", "green"], rounds: 20, radius: 1 },
   });
 });
 
 test("settings that were left empty are not sent; a panel has no design", () => {
-  const settings = { strategy: "histogram", mechanism: "hadamard", criterion: "margin", users: "5,000", delta: "1e-6", max_report_bytes: "9" };
+  const settings = { strategy: "histogram", mechanism: "hadamard", criterion: "margin", people: "5,000", delta: "1e-6", max_report_bytes: "9" };
   const { kind, title, epsilon, parameters, ...design } = drafted(settings);
-  assert.deepEqual(design, { ...settings, users: 5_000, delta: 1e-6, max_report_bytes: 9 });
-  assert.deepEqual(Object.keys(drafted({ kind: "adaptive", ...settings })).sort(), ["epsilon", "kind", "parameters", "title", "users"]);
+  assert.deepEqual(design, { ...settings, people: 5_000, delta: 1e-6, max_report_bytes: 9 });
+  assert.deepEqual(Object.keys(drafted({ kind: "panel", ...settings })).sort(), ["epsilon", "kind", "parameters", "people", "title"]);
   assert.ok(isDesigned(colours(settings)) && !isDesigned(colours()));
 });
 
 test("a relay is sent where reports go through one, and what is wrong with it is told at its field", () => {
   const typed = { "relay.url": " https://relay.example.org ", "relay.least": "10,000", "relay.delta": "" };
-  assert.ok(!("relay" in drafted(typed)) && !("relay" in drafted({ kind: "adaptive", relays: "yes", ...typed })));
+  assert.ok(!("relay" in drafted(typed)) && !("relay" in drafted({ kind: "panel", relays: "yes", ...typed })));
   const relay = { url: "https://relay.example.org", least: 10_000 };
   assert.deepEqual(drafted({ relays: "yes", ...typed }).relay, relay);
   assert.deepEqual(drafted({ relays: "yes", ...typed, "relay.delta": "1e-8" }).relay, { ...relay, delta: 1e-8 });
@@ -64,8 +64,8 @@ test("what is wrong is told at its field, all of it at once", () => {
   const typed = { ways: {}, texts: {}, rows: {} };
   assert.deepEqual(faults({ title: " ", typed, epsilon: "0" }), ["title", "labels", "epsilon"]);
   for (const epsilon of ["", "-1", "much", "Infinity", "NaN"]) assert.deepEqual(faults({ epsilon }), ["epsilon"], epsilon);
-  assert.deepEqual(faults({ users: "0", delta: "small", max_report_bytes: "x", minimum_reports: "many" }), [
-    "users",
+  assert.deepEqual(faults({ people: "0", delta: "small", max_report_bytes: "x", minimum_reports: "many" }), [
+    "people",
     "delta",
     "max_report_bytes",
     "minimum_reports",
@@ -80,7 +80,7 @@ test("an epsilon that the collector would refuse is not sent to it", () => {
 });
 
 test("a form that was kept comes back as it was, and one that was spoilt does no harm", () => {
-  const filled = colours({ kind: "adaptive", users: "7" });
+  const filled = colours({ kind: "panel", people: "7" });
   assert.deepEqual(filledFrom(JSON.stringify(filled)), filled);
   for (const text of [null, "", "{", "7", "null", '{"typed":[null],"title":5,"more":1}']) assert.deepEqual(filledFrom(text), blank());
 });
@@ -88,12 +88,12 @@ test("a form that was kept comes back as it was, and one that was spoilt does no
 test("the planner's link fills the form, and whatever else stands in an address does not", () => {
   const parameters = DECLARED.questions.flatMap((question) => question.parameters);
   const from = (query: string) => filledFromAddress(new URLSearchParams(query), parameters);
-  assert.deepEqual(from("kind=shares&values=300&epsilon=0.5&users=50"), {
+  assert.deepEqual(from("kind=shares&values=300&epsilon=0.5&people=50"), {
     ...blank(),
     kind: "shares",
     typed: { ways: { values: "values" }, texts: { values: "300" }, rows: {} },
     epsilon: "0.5",
-    users: "50",
+    people: "50",
   });
   assert.deepEqual(from("size=1&__proto__=1&typed=x"), blank());
 });
@@ -118,7 +118,7 @@ test("a survey that repeats sends its calendar, and nothing of it is sent where 
   const typed = { ways: {}, texts, rows: {} };
   assert.deepEqual(drafted({ repeats: "yes", typed })["calendar"], { every: "week", starts: "2027-01-04", periods: 52, renews: "quarter" });
   assert.ok(!("calendar" in drafted({ typed })));
-  assert.ok(!("calendar" in drafted({ kind: "adaptive", repeats: "yes", typed })));
+  assert.ok(!("calendar" in drafted({ kind: "panel", repeats: "yes", typed })));
   assert.deepEqual(faults({ repeats: "yes", typed: { ways: {}, texts: { ...texts, starts: "", periods: "1" }, rows: {} } }), ["periods", "starts"]);
 });
 

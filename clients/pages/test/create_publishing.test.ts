@@ -12,7 +12,7 @@ const STATED: DraftAnswer = {
   strategy: "histogram",
   mechanism: "hadamard",
   report_bytes: 1,
-  users: 1000,
+  people: 1000,
   margin: 0.1,
   l2: 0.1,
   explanation: "",

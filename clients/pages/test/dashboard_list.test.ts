@@ -37,7 +37,7 @@ test("words are looked for in titles in any order and case, and at the beginning
 
 test("a survey without a title is called by its id, one of an unknown kind by that kind", () => {
   assert.equal(nameOf({ title: "  ", id: "0123456789abcdef" }), "Untitled 0123456789ab");
-  assert.equal(kindName("shares"), "Shares");
+  assert.equal(kindName("shares"), "One of a list");
   assert.equal(kindName("constructor"), "Constructor");
 });
 

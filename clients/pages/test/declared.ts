@@ -18,6 +18,7 @@ const VALUES = [
   parameter({ name: "range", kind: "range", example: "18..99", group: "values" }),
   parameter({ name: "attributes", kind: "attributes", example: "age=0..99 country=DE,FR", group: "values" }),
 ];
+const MISSING = parameter({ name: "missing", kind: "missing", example: "as unknown", default: "refuse", required: false });
 const RADIUS = parameter({ name: "radius", kind: "number", example: "1", default: 1, low: 1e-6, high: 1e6 });
 
 export const DECLARED: Questions = {
@@ -46,6 +47,7 @@ export const DECLARED: Questions = {
         parameter({ name: "unit", kind: "text", example: "minutes", default: "", required: false }),
         parameter({ name: "wants", kind: "choice", example: "mean", default: "mean", required: false, choices: ["mean", "distribution"] }),
         parameter({ name: "points", kind: "integer", example: "33", required: false, low: 2, high: 65_536 }),
+        MISSING,
       ],
       strategies: ["minimax"],
       mechanisms: ["rounded_channel"],
@@ -69,7 +71,7 @@ export const DECLARED: Questions = {
       mechanisms: ["hashed_prefixes"],
     },
     {
-      kind: "adaptive",
+      kind: "panel",
       summary: "questions that depend on earlier answers",
       parameters: [...VALUES, parameter({ name: "rounds", kind: "integer", example: "20", low: 1, high: 65_536 }), RADIUS],
       strategies: [],
@@ -83,5 +85,5 @@ export const DECLARED: Questions = {
     parameter({ name: "renews", kind: "text", example: "quarter", required: false }),
     parameter({ name: "grace", kind: "integer", example: "7", required: false, low: 0, high: 366 }),
   ],
-  defaults: { users: 100_000, max_report_bytes: 64, max_counters: 2 ** 22, level: 0.95 },
+  defaults: { people: 100_000, max_report_bytes: 64, max_counters: 2 ** 22, level: 0.95 },
 };

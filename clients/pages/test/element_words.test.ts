@@ -1,4 +1,4 @@
-/** What stops the element is told in a code, in words for the person, and in a remedy for whoever made the page. */
+/** What stops the element is told in a code, in words for the person, and in a remedy for the author of the page. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -108,17 +108,17 @@ test("events are told as they come, the same one once, and nothing is asked mean
 });
 
 test("the rounds of a panel come beside its status, from events and from asking alike", async () => {
-  const adaptive = { ...STATUS, kind: "adaptive", rounds: 5, asked: 1 };
+  const panel = { ...STATUS, kind: "panel", rounds: 5, asked: 1 };
   const rounds = [
     { id: "cd".repeat(32), round: 1, state: "open", n_reports: 3, waiting: 0, query: "age < 30", labels: [] },
   ];
-  answers = { status: { status: 200, body: { ...adaptive, n_reports: 9 } }, rounds: { status: 200, body: { rounds } } };
+  answers = { status: { status: 200, body: { ...panel, n_reports: 9 } }, rounds: { status: 200, body: { rounds } } };
   const { told, source } = begin();
-  source().say("status", { ...adaptive, rounds_info: rounds });
-  assert.deepEqual(told, [[adaptive, rounds]]);
+  source().say("status", { ...panel, rounds_info: rounds });
+  assert.deepEqual(told, [[panel, rounds]]);
   source().fail(2);
   await pass(0);
-  assert.deepEqual(told.at(-1), [{ ...adaptive, n_reports: 9 }, rounds]);
+  assert.deepEqual(told.at(-1), [{ ...panel, n_reports: 9 }, rounds]);
 });
 
 test("where events are refused the page asks every few seconds, and tries events again later", async () => {
@@ -189,7 +189,7 @@ for (const [event, status] of [
   });
 }
 
-test("whoever signed in anew meanwhile goes on after a revoked token", async () => {
+test("a person who signed in anew meanwhile goes on after a revoked token", async () => {
   const { troubles, source } = begin();
   source().say("revoked");
   await pass(0);

@@ -41,17 +41,17 @@ test("numbers in words", () => {
 });
 
 test("a plan leads with the margin, and says both errors", () => {
-  const found = { question: "shares", answers: 40, users: 1000, epsilon: 1, margin: 0.03311, l2: 0.1, tracking: null } as Planned;
+  const found = { question: "shares", answers: 40, people: 1000, epsilon: 1, margin: 0.03311, l2: 0.1, tracking: null } as Planned;
   const told = (solve: string): string => Object.values(headline(stateOf(`?solve=${solve}`, DECLARED), measureOf("shares", {}), found)).join(" ");
   const both = "each share is known to about ± 3.31 points (95\u00a0%); all 40 together: L2 0.1.";
   assert.equal(told("error"), `± 3.31 points With 1,000 people at epsilon 1: ${both}`);
-  assert.equal(told("users"), `1,000 people are needed at epsilon 1. E${both.slice(1)}`);
+  assert.equal(told("people"), `1,000 people are needed at epsilon 1. E${both.slice(1)}`);
   assert.equal(told("epsilon"), `epsilon 1 is needed with 1,000 people. E${both.slice(1)}`);
 });
 
 test("a panel's plan tells its largest error, rounded up", () => {
-  const found = { question: "adaptive", answers: null, users: 1000, epsilon: 1, margin: null, l2: null, rounds: 10, error: 0.03311, tracking: null } as Planned;
-  const { large, sentence } = headline(stateOf("?kind=adaptive", DECLARED), measureOf("adaptive", {}), found);
+  const found = { question: "panel", answers: null, people: 1000, epsilon: 1, margin: null, l2: null, rounds: 10, error: 0.03311, tracking: null } as Planned;
+  const { large, sentence } = headline(stateOf("?kind=panel", DECLARED), measureOf("panel", {}), found);
   assert.equal(large, "Error below 0.0332");
   assert.match(sentence, /over 10 rounds .* below 0\.0332; about 100 people answer each round\.$/);
 });
@@ -63,9 +63,9 @@ test("designs go by their mechanism where all have one strategy", () => {
 });
 
 test("a plan of periods says what a person loses, which change is seen, and what answering every period would cost", () => {
-  const every = { epsilon: 0.0192, margin: 0.32, users: 4_441_984, times: 44.4, reason: "" };
-  const tracking = { periods: 52, window: 52, windows: 1, users_per_period: 1923, epsilon_in_all: 1, change: 0.0978, every_period: every };
-  const found = { question: "shares", answers: 2, users: 100_000, epsilon: 1, margin: 0.0484, l2: 0.03, tracking } as Planned;
+  const every = { epsilon: 0.0192, margin: 0.32, people: 4_441_984, times: 44.4, reason: "" };
+  const tracking = { periods: 52, window: 52, windows: 1, people_per_period: 1923, epsilon_in_all: 1, change: 0.0978, every_period: every };
+  const found = { question: "shares", answers: 2, people: 100_000, epsilon: 1, margin: 0.0484, l2: 0.03, tracking } as Planned;
   const measure = measureOf("shares", {});
   const { sentence } = headline(stateOf("?periods=52", DECLARED), measure, found);
   assert.match(sentence, /^With 100,000 people at epsilon 1: in each period each share is known to about ± 4\.84 points/);

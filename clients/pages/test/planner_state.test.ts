@@ -9,17 +9,17 @@ const state = (search: string): PlanState => stateOf(search, DECLARED);
 const request = (told: PlanState): object => requestOf(told, new Map());
 
 const FIRST = state("");
-const MARGIN = state("?kind=shares&values=1000&epsilon=0.5&margin=0.05&solve=users");
+const MARGIN = state("?kind=shares&values=1000&epsilon=0.5&margin=0.05&solve=people");
 const QUERIES = state("?kind=queries&workload=marginals:age=10,sex=2:2&l2=0.02&criterion=l2&solve=epsilon");
 const VECTOR = state("?kind=vector&dimension=7&radius=2.5");
-const PANEL = state("?kind=adaptive&rounds=50&users=12345");
-const ROUNDS = state("?kind=adaptive&solve=rounds&error=0.1&radius=2");
+const PANEL = state("?kind=panel&rounds=50&people=12345");
+const ROUNDS = state("?kind=panel&solve=rounds&error=0.1&radius=2");
 const RECORDS = state(`?kind=shares&attributes=${encodeURIComponent('[{"name":"age","values":"0 to 9"},{"name":"it\'s","values":"a b,c"}]')}`);
-const NUMBER = state("?kind=number&unit=minutes&margin=5&solve=users");
+const NUMBER = state("?kind=number&unit=minutes&margin=5&solve=people");
 const FORM = state(`?kind=records&attributes=${encodeURIComponent('[{"name":"plan","values":"a,b"},{"name":"time","values":"0 to 9 hours"}]')}`);
-const PERIODS = state("?kind=shares&values=2&periods=52&solve=users&criterion=change&change=0.03");
+const PERIODS = state("?kind=shares&values=2&periods=52&solve=people&criterion=change&change=0.03");
 const WINDOWS = state("?kind=shares&values=2&renews=13");
-const WORDS = state("?kind=words&longest=8&alphabet=latin&solve=users&criterion=share&share=0.002");
+const WORDS = state("?kind=words&longest=8&alphabet=latin&solve=people&criterion=share&share=0.002");
 const STATES = [WORDS, PERIODS, WINDOWS, FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS, NUMBER, FORM];
 
 test("an address brings back what it was made of", () => {
@@ -28,22 +28,22 @@ test("an address brings back what it was made of", () => {
 });
 
 test("an address that says nonsense is as if it said nothing", () => {
-  assert.deepEqual(state("?kind=constructor&users=-1&epsilon=nan&margin=0&solve=rounds&rounds=0&criterion=linf"), FIRST);
+  assert.deepEqual(state("?kind=constructor&people=-1&epsilon=nan&margin=0&solve=rounds&rounds=0&criterion=linf"), FIRST);
 });
 
 test("a request names the kind, its parameters, and all but what is worked out", () => {
-  assert.deepEqual(request(FIRST), { kind: "shares", parameters: { values: 40 }, epsilon: 1, users: 100_000, criterion: "margin" });
+  assert.deepEqual(request(FIRST), { kind: "shares", parameters: { values: 40 }, epsilon: 1, people: 100_000, criterion: "margin" });
   assert.deepEqual(request(MARGIN), { kind: "shares", parameters: { values: 1000 }, epsilon: 0.5, margin: 0.05 });
-  assert.deepEqual(request(QUERIES), { kind: "queries", parameters: { workload: "marginals:age=10,sex=2:2" }, users: 100_000, l2: 0.02 });
-  assert.deepEqual(request(PANEL), { kind: "adaptive", parameters: { radius: 1, rounds: 50 }, epsilon: 1, users: 12_345 });
-  assert.deepEqual(request(ROUNDS), { kind: "adaptive", parameters: { radius: 2 }, epsilon: 1, users: 100_000, error: 0.1 });
+  assert.deepEqual(request(QUERIES), { kind: "queries", parameters: { workload: "marginals:age=10,sex=2:2" }, people: 100_000, l2: 0.02 });
+  assert.deepEqual(request(PANEL), { kind: "panel", parameters: { radius: 1, rounds: 50 }, epsilon: 1, people: 12_345 });
+  assert.deepEqual(request(ROUNDS), { kind: "panel", parameters: { radius: 2 }, epsilon: 1, people: 100_000, error: 0.1 });
 });
 
 test("words are planned by the share that is found, which means nothing elsewhere", () => {
   assert.deepEqual(request(WORDS), { kind: "words", parameters: { longest: 8, alphabet: "latin" }, epsilon: 1, share: 0.002 });
   assert.equal(commandLine(WORDS), "sottovoce plan words --longest 8 --alphabet latin --epsilon 1 --share 0.002");
   assert.deepEqual([state("?kind=shares&criterion=share").criterion, state("?kind=words&criterion=l2").criterion], ["margin", "margin"]);
-  assert.match(newSurveyLink(WORDS, { epsilon: 1, users: 9 }), /^\/new\?kind=words&longest=8&alphabet=latin&below=&epsilon=1&users=9&criterion=margin$/);
+  assert.match(newSurveyLink(WORDS, { epsilon: 1, people: 9 }), /^\/new\?kind=words&longest=8&alphabet=latin&below=&epsilon=1&people=9&criterion=margin$/);
 });
 
 test("what is wrong with a parameter is told by its name", () => {
@@ -54,36 +54,49 @@ test("what is wrong with a parameter is told by its name", () => {
 
 test("the command line says the same", () => {
   assert.equal(commandLine(MARGIN), "sottovoce plan shares --values 1000 --epsilon 0.5 --margin 0.05");
-  assert.equal(commandLine(VECTOR), "sottovoce plan vector --dimension 7 --radius 2.5 --epsilon 1 --users 100000 --criterion margin");
-  assert.equal(commandLine(RECORDS), "sottovoce plan shares --attributes age=0..9 'it'\\''s=a b,c' --epsilon 1 --users 100000 --criterion margin");
-  assert.equal(commandLine(ROUNDS), "sottovoce plan adaptive --radius 2 --epsilon 1 --users 100000 --error 0.1");
+  assert.equal(commandLine(VECTOR), "sottovoce plan vector --dimension 7 --radius 2.5 --epsilon 1 --people 100000 --criterion margin");
+  assert.equal(commandLine(RECORDS), "sottovoce plan shares --attributes age=0..9 'it'\\''s=a b,c' --epsilon 1 --people 100000 --criterion margin");
+  assert.equal(commandLine(ROUNDS), "sottovoce plan panel --radius 2 --epsilon 1 --people 100000 --error 0.1");
   assert.equal(commandLine(NUMBER), "sottovoce plan number --low 0 --high 600 --unit minutes --epsilon 1 --margin 5");
   assert.match(commandLine(FORM), /--attributes plan=a,b time=number:0\.\.9:hours --epsilon/);
-  assert.equal(commandLine(state("?kind=shares&range=18..99&solve=users")), "sottovoce plan shares --range 18..99 --epsilon 1 --margin 0.01");
+  assert.equal(commandLine(state("?kind=shares&range=18..99&solve=people")), "sottovoce plan shares --range 18..99 --epsilon 1 --margin 0.01");
 });
 
 test("Python says the same", () => {
-  assert.equal(pythonLines(FIRST), 'import sottovoce as sv\nsv.plan(40, epsilon=1, users=100_000, criterion="margin")');
-  assert.ok(pythonLines(QUERIES).endsWith('sv.plan(workload=parse_workload("marginals:age=10,sex=2:2"), users=100_000, l2=0.02)'));
-  assert.ok(pythonLines(NUMBER).endsWith('sv.plan(make_question("number", low=0, high=600, unit="minutes"), epsilon=1, margin=5)'));
-  assert.ok(pythonLines(FORM).includes('make_question("records", attributes={"plan": ["a", "b"], "time": sv.number(0, 9, "hours")}), '));
-  assert.ok(pythonLines(VECTOR).includes("sv.plan(dimension=7, radius=2.5, "));
-  assert.ok(pythonLines(RECORDS).includes(`sv.plan({"age": range(0, 10), "it's": ["a b", "c"]}, `));
-  assert.ok(pythonLines(PANEL).endsWith("plan_panel(rounds=50, epsilon=1, users=12_345)"));
+  assert.equal(pythonLines(FIRST), 'import sottovoce as sv\nsv.plan(sv.shares(40), epsilon=1, people=100_000, criterion="margin")');
+  assert.ok(pythonLines(QUERIES).endsWith('sv.plan(sv.queries(parse_workload("marginals:age=10,sex=2:2")), people=100_000, l2=0.02)'));
+  assert.ok(pythonLines(NUMBER).endsWith('sv.plan(sv.number(low=0, high=600, unit="minutes"), epsilon=1, margin=5)'));
+  assert.ok(pythonLines(FORM).includes('sv.plan(sv.records({"plan": ["a", "b"], "time": sv.number(0, 9, "hours")}), '));
+  assert.ok(pythonLines(VECTOR).includes("sv.plan(sv.vector(dimension=7, radius=2.5), "));
+  assert.ok(pythonLines(RECORDS).includes(`sv.plan(sv.shares({"age": range(0, 10), "it's": ["a b", "c"]}), `));
+  assert.ok(pythonLines(PANEL).endsWith("plan_panel(rounds=50, epsilon=1, people=12_345)"));
 });
 
 test("the form for a new survey is told what makes the planned one", () => {
-  assert.equal(newSurveyLink(MARGIN, { epsilon: 0.5, users: 777 }), "/new?kind=shares&values=1000&epsilon=0.5&users=777&criterion=margin");
-  assert.equal(newSurveyLink(QUERIES, { epsilon: 1, users: 9 }), "/new?kind=queries&workload=marginals%3Aage%3D10%2Csex%3D2%3A2&epsilon=1&users=9");
-  assert.equal(newSurveyLink(ROUNDS, { epsilon: 1, users: 9, rounds: 33 }), "/new?kind=adaptive&radius=2&epsilon=1&rounds=33");
+  assert.equal(newSurveyLink(MARGIN, { epsilon: 0.5, people: 777 }), "/new?kind=shares&values=1000&epsilon=0.5&people=777&criterion=margin");
+  assert.equal(newSurveyLink(QUERIES, { epsilon: 1, people: 9 }), "/new?kind=queries&workload=marginals%3Aage%3D10%2Csex%3D2%3A2&epsilon=1&people=9");
+  assert.equal(newSurveyLink(ROUNDS, { epsilon: 1, people: 9, rounds: 33 }), "/new?kind=panel&radius=2&epsilon=1&rounds=33");
 });
 
 test("a survey that repeats is planned by its periods, or without an end by its window", () => {
   const asked = { kind: "shares", parameters: { values: 2 }, epsilon: 1 };
   assert.deepEqual(request(PERIODS), { ...asked, periods: 52, change: 0.03 });
-  assert.deepEqual(request(WINDOWS), { ...asked, renews: 13, users: 100_000, criterion: "margin" });
+  assert.deepEqual(request(WINDOWS), { ...asked, renews: 13, people: 100_000, criterion: "margin" });
   assert.equal(state("?kind=shares&criterion=change").criterion, "margin");
   assert.equal(commandLine(PERIODS), "sottovoce plan shares --values 2 --periods 52 --epsilon 1 --change 0.03");
-  assert.ok(pythonLines(WINDOWS).endsWith('sv.plan(2, renews=13, epsilon=1, users=100_000, criterion="margin")'));
-  assert.match(newSurveyLink(PERIODS, { epsilon: 1, users: 9 }), /&criterion=margin&repeats=yes&periods=52$/);
+  assert.ok(pythonLines(WINDOWS).endsWith('sv.plan(sv.shares(2), renews=13, epsilon=1, people=100_000, criterion="margin")'));
+  assert.match(newSurveyLink(PERIODS, { epsilon: 1, people: 9 }), /&criterion=margin&repeats=yes&periods=52$/);
+});
+
+test("what no answer counts as is written for the command line and for Python", () => {
+  const rows = [{ name: "plan", values: "a,b", missing: "c" }, { name: "time", values: "0 to 9 hours", missing: "1" }, { name: "age", values: "0 to 9", missing: "0" }];
+  const form = state(`?kind=records&attributes=${encodeURIComponent(JSON.stringify(rows))}`);
+  assert.match(commandLine(form), /--attributes 'plan=a,b missing as c' 'time=number:0\.\.9:hours missing as 1' 'age=0\.\.9 missing as 0' /);
+  assert.ok(
+    pythonLines(form).includes(
+      'sv.records({"plan": sv.shares(["a", "b"], missing="as c"), "time": sv.number(0, 9, "hours", missing="as 1"), "age": sv.shares(range(0, 10), missing="as 0")})',
+    ),
+  );
+  assert.match(commandLine(state("?kind=number&missing=as+0&solve=people&margin=5")), /--missing 'as 0' /);
+  assert.doesNotMatch(commandLine(NUMBER), /missing/);
 });

@@ -17,13 +17,13 @@ function read(kind: string, given: Partial<Typed> = {}): { found: object; faults
 }
 
 test("a group is one slot, and every other parameter one by itself", () => {
-  const slots = slotsOf(questionOf(DECLARED, "adaptive").parameters);
+  const slots = slotsOf(questionOf(DECLARED, "panel").parameters);
   assert.deepEqual(slots.map(({ group, ways }) => [group, ways.length]), [["values", 4], ["", 1], ["", 1]]);
 });
 
 test("an unknown kind is the first one, and a panel is what has no strategies", () => {
   assert.equal(questionOf(DECLARED, "constructor").kind, "shares");
-  assert.deepEqual(DECLARED.questions.filter(isPanel).map(({ kind }) => kind), ["adaptive"]);
+  assert.deepEqual(DECLARED.questions.filter(isPanel).map(({ kind }) => kind), ["panel"]);
 });
 
 test("what is not typed is the default or the example; of a group one way is given", () => {
@@ -69,9 +69,10 @@ test("attributes without a name, without values, or twice are told", () => {
 });
 
 test("texts, choices and optional numbers: what is left empty is not said, but for a text", () => {
-  assert.deepEqual(read("number"), { found: { low: 0, high: 600, unit: "", wants: "mean" }, faults: [] });
+  const missing = "refuse";
+  assert.deepEqual(read("number"), { found: { low: 0, high: 600, unit: "", wants: "mean", missing }, faults: [] });
   const texts = { unit: " minutes ", wants: "distribution", points: "9", low: "-5" };
-  assert.deepEqual(read("number", { texts }).found, { low: -5, high: 600, unit: "minutes", wants: "distribution", points: 9 });
+  assert.deepEqual(read("number", { texts }).found, { low: -5, high: 600, unit: "minutes", wants: "distribution", points: 9, missing });
   assert.deepEqual(read("number", { texts: { wants: "median", points: "1" } }).faults, ["wants", "points"]);
 });
 
@@ -109,4 +110,25 @@ test("the margin of one answer comes first, in the answer's own unit", () => {
   assert.equal(accuracyWords(measureOf("number", minutes), 5, 5, 1), "The mean is known to about ± 5\u00a0minutes (95\u00a0%).");
   assert.match(accuracyWords(measureOf("number", { ...minutes, wants: "distribution" }), 0.05, 5, 64), /^Each share .* ± 5 points/);
   assert.match(accuracyWords(measureOf("constructor", {}), 0.5, 2), /^Each answer is known to about ± 0\.5 .*; all answers together: L2 2\.$/);
+});
+
+test("what no answer counts as is said of a question, and of each attribute", () => {
+  assert.deepEqual(read("number").found, { low: 0, high: 600, unit: "", wants: "mean", missing: "refuse" });
+  assert.deepEqual(read("number", { texts: { missing: "as 0 " } }).found, { low: 0, high: 600, unit: "", wants: "mean", missing: "as 0" });
+  const attributes = [
+    { name: "plan", values: "free, pro", missing: " unknown " },
+    { name: "age", values: "0 to 9", missing: "0" },
+    { name: "minutes", values: "0 to 600 minutes", missing: "1.5" },
+    { name: "town", values: "Oslo, Bergen", missing: " " },
+  ];
+  assert.deepEqual({ ...(read("records", { rows: { attributes } }).found as { attributes: object }).attributes }, {
+    plan: { labels: ["free", "pro"], missing: "as unknown" },
+    age: { start: 0, stop: 9, missing: "as 0" },
+    minutes: { low: 0, high: 600, unit: "minutes", missing: "as 1.5" },
+    town: ["Oslo", "Bergen"],
+  });
+  const typed = { ...nothingTyped(), rows: { attributes } };
+  const { parameters } = questionOf(DECLARED, "records");
+  const address = new URLSearchParams(toAddress(givenOf(parameters, typed, "integer"), typed));
+  assert.deepEqual(fromAddress(parameters, address).rows.attributes, attributes);
 });

@@ -17,7 +17,7 @@ import { platformTrouble, surveyIn, troubleOf } from "../src/survey/trouble.js";
 test("every kind of failure has its own title", () => {
   const found: readonly (readonly [unknown, RegExp, boolean])[] = [
     [new ServiceError("x", "survey_deleted", 410), /deleted/, false],
-    [new ServiceError("x", "unknown_survey", 404), /no such survey/, false],
+    [new ServiceError("x", "unknown_survey", 404), /does not exist here/, false],
     [new ServiceError("x", "survey_sealed", 409), /closed/, false],
     [new ServiceError("x"), /cannot be reached/, true],
     [new ServiceError("x", "busy", 503), /busy/, true],

@@ -7,6 +7,7 @@ from sottovoce.adaptive.maximize import Maximize, MaximizeResult
 from sottovoce.adaptive.quantile import Quantile, QuantileResult
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.strategy import AdaptiveStrategy, StrategyPlan
+from sottovoce.surveys.rounds import round_of
 
 __all__ = [
     "AdaptiveStrategy",
@@ -22,4 +23,5 @@ __all__ = [
     "RoundAnswer",
     "Session",
     "StrategyPlan",
+    "round_of",
 ]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, final
 
+from sottovoce.core.answer import Answer
 from sottovoce.core.errors import SessionError
 from sottovoce.core.words import plural
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.intervals import check_level
 from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.questions.shares import shares
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.survey import Survey
@@ -26,7 +28,9 @@ __all__ = ["ChoiceAnswer", "RoundAnswer", "RoundInterval", "answer_of", "mechani
 def seat_of(survey: Terms) -> Seat:
     """The survey's seat; raises `SessionError` if it is not a round of a panel."""
     if survey.seat is None:
-        raise SessionError("this survey is not a round of a panel; make one with Survey.round(panel, ...)")
+        raise SessionError(
+            "this survey is not a round of a panel; make one with sottovoce.adaptive.round_of(panel, ...)"
+        )
     return survey.seat
 
 
@@ -38,7 +42,7 @@ def n_choices(survey: Terms) -> int:
 @lru_cache(maxsize=256)
 def mechanism_of_choices(choices: int, epsilon: float) -> FiniteMechanism:
     """The mechanism of a round with this number of choices."""
-    mechanism = Survey.distribution(choices, epsilon).mechanism
+    mechanism = Survey(shares(choices), epsilon=epsilon).mechanism
     assert isinstance(mechanism, FiniteMechanism)
     return mechanism
 
@@ -151,22 +155,18 @@ class ChoiceAnswer:
             raise SessionError(f"nobody answered round {self.round}: there is nothing to estimate from")
         return self.estimate
 
-    def top(self, k: int = 10) -> list[tuple[str, float]]:
-        """The k most frequent choices by name, with their projected frequencies; empty if nobody answered."""
+    def top(self, k: int = 10, level: float = 0.95) -> list[Answer]:
+        """The k most frequent choices by name, with their intervals; empty if nobody answered."""
         if self.estimate is None:
             return []
-        return [(self._named(line.label), line.value) for line in self.estimate.top(k)]
+        return [replace(answer, label=self._named(answer.label)) for answer in self.estimate.top(k, level)]
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """All fields as plain values, with the twenty most frequent choices."""
-        lines = [] if self.estimate is None else self.estimate.top(20, level)
         return {
             "round": self.round,
             "query": self.query,
-            "choices": [
-                {"label": self._named(x.label), "value": x.value, "raw": x.raw, "low": x.low, "high": x.high}
-                for x in lines
-            ],
+            "choices": [answer.row() for answer in self.top(20, level)],
             "level": level,
             "n_reports": self.n_reports,
             "bound": {"error": self.bound.value, "statement": self.bound.statement},
@@ -175,7 +175,7 @@ class ChoiceAnswer:
     def __repr__(self) -> str:
         if self.empty:
             return f"<round {self.round}: nobody answered>"
-        first = ", ".join(f"{label} {value:.3g}" for label, value in self.top(3))
+        first = ", ".join(f"{answer.label} {answer:.3g}" for answer in self.top(3))
         choices = plural(len(self.require_estimate()), "choice")
         return f"<round {self.round}: {first}; {choices}, {plural(self.n_reports, 'report')}>"
 

@@ -23,10 +23,10 @@ _ASSIGNMENT, _REPORTS = 0, 1
 
 
 class Crowd(Protocol):
-    """People, each of whom answers one round."""
+    """People who answer one round each."""
 
     @property
-    def users(self) -> int:
+    def people(self) -> int:
         """The number of people."""
 
     def answer(
@@ -59,14 +59,16 @@ class SimulatedCrowd:
         columns = panel.domain.columns(values)
         n = len(next(iter(columns.values())))
         if kept is not None:
-            if set(kept) != {"users", "seed"} or kept["seed"] < 0:
+            if set(kept) != {"people", "seed"} or kept["seed"] < 0:
                 raise SessionError("the session's crowd is malformed; the file is damaged")
-            if kept["users"] != n:
-                raise SessionError("the session was started with another number of people; give the same values again")
+            if kept["people"] != n:
+                raise SessionError(
+                    "the session was started with another number of people; give the same values again"
+                ).at("values")
             if seed is not None and seed != kept["seed"]:
                 raise SessionError(
                     "the session was started with another seed; leave out the seed to continue with its own"
-                )
+                ).at("seed")
             seed = kept["seed"]
         fixed = check_seed(np.random.SeedSequence().entropy if seed is None else seed)
         rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(fixed, spawn_key=(_ASSIGNMENT,))))
@@ -78,12 +80,12 @@ class SimulatedCrowd:
         return cls(by_round, fixed, np.concatenate(([0], np.cumsum(sizes))))
 
     @property
-    def users(self) -> int:
+    def people(self) -> int:
         return int(self.ends[-1])
 
     def state(self) -> dict[str, Any]:
         """Number of people and seed. With the records, they reproduce the simulation exactly, including the noise."""
-        return {"users": self.users, "seed": self.seed}
+        return {"people": self.people, "seed": self.seed}
 
     def answer(
         self, asked: Survey, progress: Callable[[int], object] | None = None, labels: Sequence[str] = ()
@@ -97,4 +99,4 @@ class SimulatedCrowd:
         return asked.simulate_columns(columns, seed, progress)
 
     def __repr__(self) -> str:
-        return f"<{self.users:,} simulated people>"
+        return f"<{self.people:,} simulated people>"

@@ -61,7 +61,7 @@ class Digits(Protocol):
         """The expression for the number that the digits from `start` to `stop` make."""
 
     def possible(self, prefixes: Sequence[Any], start: int, stop: int) -> Mask:
-        """Which numbers can follow each prefix: one row per prefix."""
+        """The numbers that can follow each prefix: one row per prefix."""
 
     def extend(self, prefix: Any, number: int, start: int, stop: int) -> Any:
         """The prefix extended by the digits of a number."""
@@ -127,12 +127,12 @@ class Letters:
     def next(self, start: int, stop: int) -> Any:
         """The letters as digits, the first one counting most."""
         number: Any = ["letter", ["attribute", self.name], start]
-        for place in range(start + 1, stop):
-            number = ["+", ["*", number, self.base], ["letter", ["attribute", self.name], place]]
+        for position in range(start + 1, stop):
+            number = ["+", ["*", number, self.base], ["letter", ["attribute", self.name], position]]
         return number
 
     def possible(self, prefixes: Sequence[str], start: int, stop: int) -> Mask:
-        """After its end a text has no letter."""
+        """Whether each number can follow each prefix: a text has no letter after its end."""
         numbers = np.arange(self.base ** (stop - start))
         letters = [numbers // self.base**i % self.base > 0 for i in range(stop - start)]  # the last letter first
         texts = np.all([before | ~after for after, before in pairwise(letters)], axis=0)
@@ -156,7 +156,7 @@ def digits_of(name: str, values: Domain) -> Digits:
     raise DomainError(
         f"attribute {name!r} has labels, which have no prefixes: ask for their distribution in a single round, or give "
         "a range of integers or Domain.text"
-    )
+    ).at("attribute")
 
 
 Floats = NDArray[np.float64]
@@ -196,7 +196,7 @@ def shortest_schedules(base: int, length: int, k: int, most_choices: int, most_k
     first = min(length, _digits_within(base, most_choices))
     if first == length:
         return [(Stage(0, length, 1, base**length),)]
-    found: list[tuple[Stage, ...]] = []
+    schedules: list[tuple[Stage, ...]] = []
     for later in range(1, length - first + 1):
         stages = [Stage(0, first, 1, base**first)]
         for i in range(later):
@@ -205,12 +205,14 @@ def shortest_schedules(base: int, length: int, k: int, most_choices: int, most_k
             room = min(most_kept, (most_choices - 1) // base ** (stop - start))
             stages.append(Stage(start, stop, room, room * base ** (stop - start) + 1))
         if min(stage.room for stage in stages[1:]) >= 2 * k:
-            found.append(tuple(stages))
-        if len(found) == _SCHEDULES:
+            schedules.append(tuple(stages))
+        if len(schedules) == _SCHEDULES:
             break
-    if not found:
-        raise PlanError(f"{k} values need at least {2 * k * base + 1} choices per round; {most_choices} are allowed")
-    return found
+    if not schedules:
+        raise PlanError(
+            f"{k} values need at least {2 * k * base + 1} choices per round; {most_choices} are allowed"
+        ).at("most_choices")
+    return schedules
 
 
 def _digits_within(base: int, most_choices: int) -> int:

@@ -23,7 +23,7 @@ from sottovoce.adaptive.strategy import AdaptiveStrategy, attribute_of, check_sh
 from sottovoce.core.limits import check_epsilon, check_integer
 from sottovoce.domain import Domain
 from sottovoce.expressions import Query
-from sottovoce.planning.solve import MAX_USERS
+from sottovoce.planning.solve import MAX_PEOPLE
 from sottovoce.surveys.panel import MAX_CHOICES
 from sottovoce.theory.adaptive_bounds import MAX_ROUNDS
 from sottovoce.theory.bounds import Bound
@@ -76,7 +76,7 @@ class HeavyHittersResult:
     @property
     def values(self) -> list[int | str]:
         """The values alone."""
-        return [one.value for one in self.found]
+        return [hitter.value for hitter in self.found]
 
     def __iter__(self) -> Iterator[HeavyHitter]:
         return iter(self.found)
@@ -86,7 +86,7 @@ class HeavyHittersResult:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain values."""
-        return {**asdict(self), "found": [one._asdict() | {"certain": one.certain} for one in self.found]}
+        return {**asdict(self), "found": [hitter._asdict() | {"certain": hitter.certain} for hitter in self.found]}
 
 
 @final
@@ -114,7 +114,7 @@ class HeavyHitters(AdaptiveStrategy):
     >>> import sottovoce as sv
     >>> common = HeavyHitters("word", k=3)
     >>> words = ["yes"] * 90_000 + ["no"] * 60_000 + ["perhaps"] * 50_000
-    >>> panel = common.panel({"word": sv.Domain.text(10)}, epsilon=2.0, users=len(words))
+    >>> panel = common.panel({"word": sv.Domain.text(10)}, epsilon=2.0, people=len(words))
     >>> common.run(sv.Session.simulated(panel, {"word": words}, seed=7)).values
     ['yes', 'no', 'perhaps']
     """
@@ -129,9 +129,9 @@ class HeavyHitters(AdaptiveStrategy):
         object.__setattr__(self, "probability", check_share("probability", self.probability))
         object.__setattr__(self, "most_choices", check_integer("most_choices", self.most_choices, 2, MAX_CHOICES))
 
-    def schedule(self, domain: object, epsilon: float, users: int) -> tuple[Stage, ...]:
+    def schedule(self, domain: object, *, epsilon: float, people: int) -> tuple[Stage, ...]:
         """The stages with the least detectable frequency, one round per stage."""
-        return self._schedule(Domain.of(domain), epsilon, lambda stages: users / len(stages), MAX_ROUNDS)
+        return self._schedule(Domain.of(domain), epsilon, lambda stages: people / len(stages), MAX_ROUNDS)
 
     def _schedule(
         self, domain: Domain, epsilon: float, people: Callable[[tuple[Stage, ...]], float], rounds: int
@@ -145,24 +145,26 @@ class HeavyHitters(AdaptiveStrategy):
     def _detectable(self, stages: tuple[Stage, ...], epsilon: float, people: float) -> float:
         return detectable_frequency(stages, epsilon, people, self.k, self.probability)
 
-    def predicted_recall(self, frequencies: ArrayLike, domain: object, epsilon: float, users: int) -> float:
+    def predicted_recall(self, frequencies: ArrayLike, domain: object, *, epsilon: float, people: int) -> float:
         """The expected share of the k most common values that are found, where the most common have `frequencies`.
 
         Examples
         --------
         >>> zipf = 1 / np.arange(1, 1001) ** 1.2
-        >>> round(HeavyHitters("value").predicted_recall(zipf / 5.5916, 2**60, 2.0, 1_000_000), 2)
+        >>> round(HeavyHitters("value").predicted_recall(zipf / 5.5916, 2**60, epsilon=2.0, people=1_000_000), 2)
         0.94
         """
-        stages = self.schedule(domain, check_epsilon(epsilon), check_integer("users", users, 1, MAX_USERS))
-        return predicted_recall(frequencies, stages, epsilon, users / len(stages), self.k)
+        stages = self.schedule(
+            domain, epsilon=check_epsilon(epsilon), people=check_integer("people", people, 1, MAX_PEOPLE)
+        )
+        return predicted_recall(frequencies, stages, epsilon, people / len(stages), self.k)
 
     def _digits(self, domain: Domain) -> Digits:
         return digits_of(self.attribute, attribute_of(domain, self.attribute))
 
-    def _forecast(self, domain: Domain, epsilon: float, users: int) -> tuple[int, Bound]:
-        stages = self.schedule(domain, epsilon, users)
-        least = self._detectable(stages, epsilon, users / len(stages))
+    def _forecast(self, domain: Domain, epsilon: float, people: int) -> tuple[int, Bound]:
+        stages = self.schedule(domain, epsilon=epsilon, people=people)
+        least = self._detectable(stages, epsilon, people / len(stages))
         words = f"the frequency that {self.k} values need to be found with probability {self.probability:g}"
         return len(stages), Bound(least, words)
 
@@ -172,7 +174,7 @@ class HeavyHitters(AdaptiveStrategy):
     def run(self, session: Session, confidence: float = 0.95) -> HeavyHittersResult:
         """Grow prefixes. An empty round keeps arbitrary prefixes; if the last round is empty, nothing is found."""
         panel = session.panel
-        people = max(1, session.crowd.users) / panel.rounds
+        people = max(1, session.crowd.people) / panel.rounds
         certainty, digits = check_share("confidence", confidence), self._digits(panel.domain)
         stages = self._schedule(panel.domain, panel.epsilon, lambda _: people, session.remaining)
         self._check_rounds(session, len(stages))
@@ -184,15 +186,15 @@ class HeavyHitters(AdaptiveStrategy):
             best = _best(answers[-1], digits.possible(prefixes, stage.start, stage.stop), kept)
             span = digits.base ** (stage.stop - stage.start)
             prefixes = [digits.extend(prefixes[i // span], i % span, stage.start, stage.stop) for i in best]
-        found: list[HeavyHitter] = []
+        hitters: list[HeavyHitter] = []
         if (last := answers[-1].estimate) is not None:
             low, high = last.interval(certainty, simultaneous=True)
             for prefix, i in zip(prefixes, best, strict=True):
                 frequency = float(last.raw[i].clip(0, 1))
-                found.append(HeavyHitter(digits.value(prefix), frequency, float(low[i]), float(high[i])))
+                hitters.append(HeavyHitter(digits.value(prefix), frequency, float(low[i]), float(high[i])))
         least = self._detectable(stages, panel.epsilon, people)
         empty = sum(answer.empty for answer in answers)
-        return HeavyHittersResult(self.attribute, tuple(found), least, certainty, len(stages), empty)
+        return HeavyHittersResult(self.attribute, tuple(hitters), least, certainty, len(stages), empty)
 
     def _question(self, digits: Digits, prefixes: list[Any], stage: Stage) -> tuple[Query, int]:
         """The number of a person's prefix and next digits; people with another prefix are the last choice."""

@@ -43,7 +43,7 @@ class Coordinate(NamedTuple):
             raise DomainError(
                 f"attribute {name!r} has no short list of alternatives: give labels (at most {_MOST_ALTERNATIVES}) "
                 "or a range of integers; HeavyHitters finds common texts"
-            )
+            ).at("attributes")
         step, last = abs(values.step), values.start + values.step * (values.size - 1)
         low, high = sorted((values.start, last))
         width = -(-values.size // min(bins, values.size)) * step
@@ -112,7 +112,7 @@ class Maximize(AdaptiveStrategy):
     >>> import sottovoce as sv
     >>> people = {"age": [23] * 60_000 + [71] * 40_000, "city": ["Rome"] * 70_000 + ["Oslo"] * 30_000}
     >>> search = Maximize(["age", "city"], bins=4)
-    >>> panel = search.panel({"age": range(100), "city": ["Oslo", "Rome"]}, epsilon=2.0, users=100_000)
+    >>> panel = search.panel({"age": range(100), "city": ["Oslo", "Rome"]}, epsilon=2.0, people=100_000)
     >>> search.run(sv.Session.simulated(panel, people, seed=7)).query
     "0 <= age <= 24 and city == 'Rome'"
     """
@@ -124,7 +124,7 @@ class Maximize(AdaptiveStrategy):
     def __post_init__(self) -> None:
         listed = () if isinstance(self.attributes, str) else tuple(self.attributes)
         if not listed or not all(isinstance(name, str) for name in listed) or len(set(listed)) < len(listed):
-            raise SurveyError("attributes must be a list of distinct names, at least one")
+            raise SurveyError("attributes must be a list of distinct names, at least one").at("attributes")
         object.__setattr__(self, "attributes", listed)
         object.__setattr__(self, "cycles", check_integer("cycles", self.cycles, 1, MAX_ROUNDS // len(listed)))
         object.__setattr__(self, "bins", check_integer("bins", self.bins, 2, _MOST_ALTERNATIVES))
@@ -138,18 +138,18 @@ class Maximize(AdaptiveStrategy):
         # With a single attribute nothing else can change.
         return self.cycles * len(self.attributes) if len(self.attributes) > 1 else 1
 
-    def _forecast(self, domain: Domain, epsilon: float, users: int) -> tuple[int, Bound]:
+    def _forecast(self, domain: Domain, epsilon: float, people: int) -> tuple[int, Bound]:
         # The best alternative is fixed before its noise is drawn, so the choice falls short by no more than the
         # largest of all noises, which are sub-Gaussian.
         shortfalls = [
-            math.sqrt(2 * mechanism_of_choices(size + 1, epsilon).proxy * math.log(size) * self._most_rounds / users)
-            for size in {len(one.conditions) for one in self.coordinates(domain)}
+            math.sqrt(2 * mechanism_of_choices(size + 1, epsilon).proxy * math.log(size) * self._most_rounds / people)
+            for size in {len(coordinate.conditions) for coordinate in self.coordinates(domain)}
         ]
         words = "the most by which a round's choice is expected to be less common than the best one"
         return self._most_rounds, Bound(max(shortfalls), words)
 
     def _trivial_error(self, domain: Domain) -> Bound:
-        most = max(len(one.conditions) for one in self.coordinates(domain))
+        most = max(len(coordinate.conditions) for coordinate in self.coordinates(domain))
         return Bound(1 / most, f"the best of {most} alternatives may be no more common than {1 / most:.3g}")
 
     def run(self, session: Session, confidence: float = 0.95) -> MaximizeResult:
@@ -176,7 +176,7 @@ class Maximize(AdaptiveStrategy):
             best = chosen[turn]
             frequency = float(last.raw[best].clip(0, 1))
             low, high = float(ends.low[best]), float(ends.high[best])
-        conditions = tuple(one.conditions[chosen[i]] for i, one in enumerate(coordinates))
+        conditions = tuple(coordinate.conditions[chosen[i]] for i, coordinate in enumerate(coordinates))
         empty = sum(answer.empty for answer in answers)
         settled = unchanged >= len(coordinates) and not empty
         return MaximizeResult(conditions, frequency, low, high, certainty, settled, len(answers), empty)

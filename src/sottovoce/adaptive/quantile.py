@@ -82,15 +82,17 @@ class Quantile(AdaptiveStrategy):
         object.__setattr__(self, "level", check_share("level", self.level))
 
     def _range(self, domain: Domain) -> RangeDomain:
-        found = attribute_of(domain, self.attribute)
-        if not isinstance(found, RangeDomain):
-            raise DomainError(f"attribute {self.attribute!r} has no quantiles: they need a range of integers")
-        return found
+        attribute = attribute_of(domain, self.attribute)
+        if not isinstance(attribute, RangeDomain):
+            raise DomainError(f"attribute {self.attribute!r} has no quantiles: they need a range of integers").at(
+                "attribute"
+            )
+        return attribute
 
-    def _forecast(self, domain: Domain, epsilon: float, users: int) -> tuple[int, Bound]:
+    def _forecast(self, domain: Domain, epsilon: float, people: int) -> tuple[int, Bound]:
         rounds = (self._range(domain).size - 1).bit_length()
         # For any number of people: the error falls with the root of their number.
-        worst = predicted_worst_error(rounds, 0.5, epsilon, _MANY) * math.sqrt(_MANY / users)
+        worst = predicted_worst_error(rounds, 0.5, epsilon, _MANY) * math.sqrt(_MANY / people)
         return rounds, Bound(worst, "the expected largest error of all shares asked, never below the error in rank,")
 
     def _trivial_error(self, domain: Domain) -> Bound:
@@ -129,7 +131,7 @@ def _share(answer: float, radius: float) -> float:
     return (answer / radius + 1) / 2
 
 
-def smooth_rank_error(rounds: int, epsilon: float, users: int, level: float = 0.5) -> float:
+def smooth_rank_error(rounds: int, epsilon: float, people: int, level: float = 0.5) -> float:
     """The expected error in rank for uniformly distributed people, by the normal approximation.
 
     Then every question halves the share between the ends, so only a few are about shares near `level`, where an answer
@@ -138,13 +140,13 @@ def smooth_rank_error(rounds: int, epsilon: float, users: int, level: float = 0.
     Examples
     --------
     >>> error = smooth_rank_error(40, 1.0, 1_000_000)
-    >>> error < Quantile("value").plan(2**40, 1.0, 1_000_000).error.value / 2
+    >>> error < Quantile("value").plan(2**40, epsilon=1.0, people=1_000_000).error.value / 2
     True
     """
     with full_install:
         from scipy.special import ndtr
 
-    deviation = math.sqrt((debias(epsilon) ** 2 / 4 - (level - 0.5) ** 2) * rounds / users)
+    deviation = math.sqrt((debias(epsilon) ** 2 / 4 - (level - 0.5) ** 2) * rounds / people)
     chances = np.ones(1)
     # Ends that are close relative to one answer's standard deviation do not matter.
     for depth in range(min(rounds, _DEEPEST, math.ceil(math.log2(_CLOSE / deviation)))):

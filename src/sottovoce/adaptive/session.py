@@ -13,6 +13,7 @@ from sottovoce.adaptive.answer import ChoiceAnswer, RoundAnswer, RoundInterval, 
 from sottovoce.adaptive.crowd import Crowd, SimulatedCrowd
 from sottovoce.adaptive.history import AnyAnswer, History
 from sottovoce.adaptive.state import FinishedRound, SessionState
+from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SessionError, SurveyError
 from sottovoce.core.files import create_file, replace_file, sync
 from sottovoce.core.limits import check_integer
@@ -21,6 +22,7 @@ from sottovoce.core.words import plural
 from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.expressions import Query
 from sottovoce.surveys.panel import MAX_CHOICES, Panel
+from sottovoce.surveys.rounds import round_of
 from sottovoce.surveys.simulation import Seed
 from sottovoce.surveys.survey import Survey
 from sottovoce.theory.adaptive_bounds import adaptive_bound
@@ -124,7 +126,7 @@ class Session:
     --------
     >>> import sottovoce as sv
     >>> people = {"age": [20, 70] * 20_000, "country": ["FR"] * 40_000}
-    >>> panel = sv.Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=2, epsilon=2.0)
+    >>> panel = sv.Panel({"age": range(100), "country": ["DE", "FR"]}, rounds=2, epsilon=2.0)
     >>> session = Session.simulated(panel, people, seed=7)
     >>> answer = session.ask("age < 30 and country == 'FR'")
     >>> round(answer.value, 1), session.remaining
@@ -148,6 +150,7 @@ class Session:
         self._answers: list[AnyAnswer] = [answer_of(p.asked, seat_of(p.asked), p.aggregate, p.labels) for p in past]
 
     @classmethod
+    @with_clear_calls("sv.Session.simulated(panel, people, seed=7)")
     def simulated(
         cls, panel: Panel, values: Any, seed: Seed = None, *, path: str | PathLike[str] | None = None
     ) -> Self:
@@ -209,7 +212,7 @@ class Session:
         progress
             Called with the number of people done since the last call.
         """
-        asked = Survey.round(self.panel, self._next(), query)
+        asked = round_of(self.panel, self._next(), query)
         seat_of(asked).check_radius()
         answer: RoundAnswer = self._gather(asked, (), progress)
         return answer
@@ -229,7 +232,7 @@ class Session:
         """
         labels = _labels(choices)
         size = check_integer("choices", len(labels) if labels else choices, 2, MAX_CHOICES)
-        asked = Survey.round(self.panel, self._next(), query, size)
+        asked = round_of(self.panel, self._next(), query, size)
         answer: ChoiceAnswer = self._gather(asked, labels, progress)
         return answer
 
@@ -282,9 +285,9 @@ class Session:
         The error is relative to the population from which people were drawn independently, not to the mean over these
         people, about whom earlier rounds already carry information.
         """
-        if not self.crowd.users:
-            return Bound(2 * self.panel.radius, "there are no people: 2 r")
-        return adaptive_bound(self.panel.rounds, self.panel.radius, self.panel.epsilon, self.crowd.users)
+        if not self.crowd.people:
+            return Bound(2 * self.panel.radius, "without people: 2 r")
+        return adaptive_bound(self.panel.rounds, self.panel.radius, self.panel.epsilon, self.crowd.people)
 
     def intervals(self, level: float = 0.95) -> list[RoundInterval | Interval | None]:
         """Simultaneous intervals of all answers (Bonferroni over all rounds of the panel).
@@ -295,14 +298,14 @@ class Session:
         """
         check_level(level)
         each = min(1 - (1 - level) / self.panel.rounds, _ALMOST_SURE)
-        found: list[RoundInterval | Interval | None] = []
+        intervals: list[RoundInterval | Interval | None] = []
         for answer in self._answers:
             if isinstance(answer, RoundAnswer):
-                found.append(answer.interval(each))
+                intervals.append(answer.interval(each))
             else:
                 estimate = answer.estimate
-                found.append(None if estimate is None else estimate.interval(each, simultaneous=True))
-        return found
+                intervals.append(None if estimate is None else estimate.interval(each, simultaneous=True))
+        return intervals
 
     # --- saving ----------------------------------------------------------------------------
 
@@ -331,7 +334,7 @@ class Session:
     def __repr__(self) -> str:
         return (
             f"<session of panel {self.panel.id[:12]}: {len(self._past):,} of {plural(self.panel.rounds, 'round')} "
-            f"asked, {plural(self.crowd.users, 'person', 'people')}>"
+            f"asked, {plural(self.crowd.people, 'person', 'people')}>"
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sottovoce.core.calls import with_clear_calls
+
 if TYPE_CHECKING:
     from sottovoce.analyst.collector import Collector
 
@@ -13,6 +15,7 @@ _PATIENCE: Final = 60.0
 """Seconds without progress: an estimate of very many answers takes some to make, on a busy machine more."""
 
 
+@with_clear_calls('sv.connect("https://stats.example.org", token)')
 def connect(url: str, token: str | None, *, key: str | None = None, insecure: bool = False) -> Collector:
     """A client of a collector, for an analyst. Sends nothing before its first method call.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, Final, final
 
 from sottovoce.analyst.connection import Connection, check_minimum, read
 from sottovoce.analyst.live import LiveSurvey
+from sottovoce.core.answer import nearest_label
 from sottovoce.core.errors import ServiceError, SurveyError
 from sottovoce.core.scopes import SCOPES, TOKEN_ID
 from sottovoce.core.text import one_line
@@ -17,26 +17,28 @@ from sottovoce.device.http import Http
 from sottovoce.protocol.access import TokenCreated, TokenEntry
 from sottovoce.protocol.surveys import ListedSurvey
 from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.statement import Stated, is_digest
+from sottovoce.surveys.statement import Stated, is_beginning, is_digest
 from sottovoce.surveys.survey import Survey, Tracking
 from sottovoce.transparency.tree_head import TreeHead
 
 __all__ = ["Collector", "find_survey"]
 
-_PREFIX: Final = re.compile(r"[0-9a-f]{4,63}")
 _SHOWN: Final = 8
 
 
 def find_survey(name: str, surveys: Callable[[], Iterable[ListedSurvey]]) -> str:
-    """The id of the only survey with this id, title, or beginning of an id (4 digits or more).
+    """The id of the only survey with this id, title, or beginning of an id (8 digits or more).
 
     The list is fetched only if needed. It is unsigned: the survey must be verified.
 
     Examples
     --------
-    >>> listed = [ListedSurvey("3f" * 32, "Colours", "distribution", 1.0, "open")]
-    >>> find_survey("Colours", lambda: listed) == find_survey("3f3f", lambda: listed) == "3f" * 32
+    >>> listed = [ListedSurvey("3f" * 32, "Colours", "shares", 1.0, "open")]
+    >>> find_survey("Colours", lambda: listed) == find_survey("3f3f3f3f", lambda: listed) == "3f" * 32
     True
+    >>> find_survey("Color", lambda: listed)
+    Traceback (most recent call last):
+    sottovoce.core.errors.ServiceError: no survey has the title 'Color' or ...; did you mean 'Colours'?
 
     Raises
     ------
@@ -46,28 +48,32 @@ def find_survey(name: str, surveys: Callable[[], Iterable[ListedSurvey]]) -> str
         If there is none, or the collector cannot be reached.
     """
     if not isinstance(name, str) or not name:
-        raise SurveyError("a survey is named by its id, the beginning of its id, or its title")
+        raise SurveyError("a survey is named by its id, the beginning of its id, or its title").at("name")
     if is_digest(name):
         return name
-    prefix = name if _PREFIX.fullmatch(name) else None
-    found = {
-        one.id: one
-        for one in surveys()
-        if is_digest(one.id) and (one.title == name or (prefix and one.id.startswith(prefix)))
+    listed = list(surveys())
+    matches = {
+        survey.id: survey
+        for survey in listed
+        if is_digest(survey.id) and (survey.title == name or is_beginning(name, survey.id))
     }
-    if not found:
+    if not matches:
+        titles = [survey.title for survey in listed if survey.title]
+        near = next((title for title in titles if title.startswith(name)), None) or nearest_label(name, titles)
+        remedy = f"did you mean {one_line(near)!r}?" if near else "'sottovoce survey list' lists all"
         raise ServiceError(
-            f"there is no survey with the title {one_line(name)!r} or an id that begins with it; "
-            "'sottovoce survey list' lists all",
+            f"no survey has the title {one_line(name)!r} or an id that begins with it; {remedy}",
             code="unknown_survey",
             status=404,
         )
-    if len(found) > 1:
-        first = list(found.values())[:_SHOWN]
-        shown = ", ".join(f"{one.id[:12]} ({one_line(one.title, 40) or 'no title'})" for one in first)
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        raise SurveyError(f"{len(found)} surveys match {one_line(name)!r}: {shown}{more}; name one by its id")
-    return next(iter(found))
+    if len(matches) > 1:
+        first = list(matches.values())[:_SHOWN]
+        shown = ", ".join(f"{survey.id[:12]} ({one_line(survey.title, 40) or 'no title'})" for survey in first)
+        more = f" and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else ""
+        raise SurveyError(f"{len(matches)} surveys match {one_line(name)!r}: {shown}{more}; name one by its id").at(
+            "name"
+        )
+    return next(iter(matches))
 
 
 @final
@@ -100,14 +106,14 @@ class Collector:
         ----------
         minimum_reports
             No estimate below this number of reports; the collector's setting by default. Devices are anonymous, so that
-            anybody can reach it with invented reports: it is no protection.
+            anybody can reach it with invented reports: it does not protect anybody.
         """
         if not isinstance(survey, Stated):
-            raise SurveyError(f"only a survey can be published, not {type(survey).__name__}")
+            raise SurveyError(f"only a survey can be published, not {type(survey).__name__}").at("survey")
         if isinstance(survey, Survey) and survey.seat is not None:
-            raise SurveyError("a round is published by its panel's session; use session()")
+            raise SurveyError("a round is published by its panel's session; use session()").at("survey")
         if isinstance(survey, Survey) and survey.period is not None:
-            raise SurveyError("a period is opened by the collector; publish its tracking survey")
+            raise SurveyError("a period is opened by the collector; publish its tracking survey").at("survey")
         body = {
             "statement": survey.to_json(),
             "attachments": {digest: base64.b64encode(raw).decode() for digest, raw in survey.attachments.items()},
@@ -117,7 +123,7 @@ class Collector:
         return self._fetch(survey.id)
 
     def place_in_log(self, survey_id: str) -> tuple[int, TreeHead] | None:
-        """Where the collector's log of published surveys has this one, proved, and the log's signed head.
+        """The proved position of a survey in the collector's log of published surveys, and the log's signed head.
 
         None if the collector has no log; a log without the survey is an error (`TransparencyError`).
         """
@@ -146,7 +152,7 @@ class Collector:
         """
         names = [scopes] if isinstance(scopes, str) else list(scopes)
         if not names or any(scope not in SCOPES for scope in names):
-            raise SurveyError(f"scopes must be one or more of {', '.join(SCOPES)}")
+            raise SurveyError(f"scopes must be one or more of {', '.join(SCOPES)}").at("scopes")
         body: dict[str, Any] = {"scopes": sorted(set(names)), "note": str(note)}
         if expires_in is not None:
             body["expires_in"] = int(expires_in.total_seconds())
@@ -156,7 +162,9 @@ class Collector:
         """Revoke the token with that id."""
         if not isinstance(token_id, str) or not TOKEN_ID.fullmatch(token_id):
             # Not shown: somebody may have pasted the whole token.
-            raise SurveyError("a token is revoked by its id, the 8 characters after 'sv_'; see 'sottovoce token list'")
+            raise SurveyError(
+                "a token is revoked by its id, the 8 characters after 'sv_'; see 'sottovoce token list'"
+            ).at("token_id")
         self.http.delete(f"/v1/tokens/{token_id}")
 
     def __repr__(self) -> str:

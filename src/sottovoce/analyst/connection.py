@@ -28,12 +28,12 @@ def check_pin(pin: str) -> str:
     """A public key in base64url, or the beginning of its fingerprint in hexadecimal; raises otherwise."""
     asked = "key must be the collector's public key, or 16 characters or more of its fingerprint"
     if not isinstance(pin, str):
-        raise SignatureError(asked)
+        raise SignatureError(asked).at("key")
     if not _FINGERPRINT.fullmatch(pin):
         try:
             from_base64url(pin, PUBLIC_KEY_BYTES)
         except SignatureError as error:
-            raise SignatureError(f"{asked}; {error}") from None
+            raise SignatureError(f"{asked}; {error}").at("key") from None
     return pin
 
 
@@ -46,7 +46,7 @@ def check_key(text: str, pin: str | None) -> bytes:
             raise SignatureError(
                 f"the collector's key is not the given one: its fingerprint is {fingerprint(public)[:16]}; check the "
                 "address"
-            )
+            ).at("key")
     return public
 
 

@@ -56,12 +56,12 @@ class Poller:
         """The result of an idempotent request, retried while the collector is unavailable for a short time."""
         while True:
             try:
-                found = request()
+                answer = request()
             except ServiceError as error:
                 self.try_again(error)
             else:
                 self.reached()
-                return found
+                return answer
 
 
 class LiveRound(Protocol):
@@ -103,10 +103,10 @@ class CollectorCrowd:
             raise SessionError(
                 "say when a round ends: after a number of reports (reports=10_000, or --reports 10000), after a time "
                 "(seconds=3600, or --seconds 3600), or whichever comes first"
-            )
+            ).at("reports")
         self._reports = None if reports is None else check_integer("reports", reports, 1, 2**53)
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds <= _LONGEST_ROUND):
-            raise SessionError("seconds must be a number from 0 to ten years")
+            raise SessionError("seconds must be a number from 0 to ten years").at("seconds")
         self._seconds = seconds
         self._counted: dict[int, int] = {}
 
@@ -115,7 +115,7 @@ class CollectorCrowd:
         self._counted[round_number] = n_reports
 
     @property
-    def users(self) -> int:
+    def people(self) -> int:
         """Estimated number of people: the mean number of reports per closed round, times the number of rounds.
 
         Everybody draws a round uniformly, so all rounds have about the same size. It is 0 before the first is closed,
@@ -138,9 +138,9 @@ class CollectorCrowd:
             self._wait(live, advance)
         Poller().ask(live.seal)
         _wait_until_counted(live)
-        found = Poller().ask(lambda: round_aggregate(live))
-        self.note(seat_of(asked).round, found.n_reports)
-        return found
+        aggregate = Poller().ask(lambda: round_aggregate(live))
+        self.note(seat_of(asked).round, aggregate.n_reports)
+        return aggregate
 
     def _publish(self, asked: Survey, labels: Sequence[str]) -> LiveRound:
         try:
@@ -173,7 +173,7 @@ class CollectorCrowd:
         return (reached or late) and status.n_reports >= status.minimum_reports
 
     def __repr__(self) -> str:
-        return f"<devices that answer panel {self._panel.id[:12]}, about {self.users:,}>"
+        return f"<devices that answer panel {self._panel.id[:12]}, about {self.people:,}>"
 
 
 def _wait_until_counted(live: LiveRound) -> None:

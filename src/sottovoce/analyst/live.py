@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, NamedTuple, final
-
-import msgspec
 
 from sottovoce.adaptive.answer import n_choices, seat_of
 from sottovoce.adaptive.session import Session
@@ -97,15 +96,15 @@ class LiveSurvey:
     def embedding(self) -> Embedding:
         """The lines that show it in another page; raises `ServiceError` if the script is not the one they name."""
         http = self._connection.http
-        found = read(http.get(f"{self._path}/embedding", {"address": http.url}), Embedding)
-        served = integrity_of(http.get_bytes(found.script, most=_LONGEST_SCRIPT))
-        if served != found.integrity or served not in found.snippet:
+        embedding = read(http.get(f"{self._path}/embedding", {"address": http.url}), Embedding)
+        served = integrity_of(http.get_bytes(embedding.script, most=_LONGEST_SCRIPT))
+        if served != embedding.integrity or served not in embedding.snippet:
             raise ServiceError(
                 "the collector serves another script than it names: something between it and here changes scripts, or "
                 "it was exchanged meanwhile; nothing was printed, so that no page trusts it",
                 code="other_script",
             )
-        return found
+        return embedding
 
     def aggregate(self) -> Aggregate:
         """The counts of all reports counted so far."""
@@ -131,7 +130,19 @@ class LiveSurvey:
         """
         body = {"words": list(words), "level": level}
         answers = read(self._connection.http.post(f"{self._path}/words", body), WordsAnswer).answers
-        return [read(msgspec.structs.astuple(one), WordAnswer) for one in answers]
+        return [
+            WordAnswer(
+                label=answer.label,
+                value=_number(answer.value),
+                low=_number(answer.low),
+                high=_number(answer.high),
+                raw=_number(answer.raw),
+                level=level,
+                is_share=True,
+                certain=answer.certain is True,
+            )
+            for answer in answers
+        ]
 
     def watch(self, seconds: float = 2.0, rule: SearchRule | None = None) -> Iterator[Estimate]:
         """Estimates as reports arrive, polled every `seconds`; ends when the survey is sealed and counted.
@@ -198,7 +209,7 @@ class LiveSurvey:
         if not isinstance(self.survey, Tracking):
             raise SessionError(
                 f"survey {self.survey.id[:12]} has no calendar, and so neither periods nor a curve: use estimate(); "
-                "Survey.tracking makes one that has"
+                "Tracking makes one that has"
             )
         return self.survey
 
@@ -231,7 +242,7 @@ class LiveSurvey:
         self._adaptive()
         answer = self._connection.http.get(f"{self._path}/rounds")
         listed = read(answer, dict[str, list[RoundStatus]])
-        return sorted(listed.get("rounds", []), key=lambda one: one.round)
+        return sorted(listed.get("rounds", []), key=lambda listed: listed.round)
 
     def open_round(self, asked: Survey, labels: Sequence[str] = (), minimum_reports: int | None = None) -> LiveSurvey:
         """Open a round of a panel, as a session does; idempotent."""
@@ -292,7 +303,7 @@ class LiveSurvey:
         if not isinstance(self.survey, Panel):
             raise SessionError(
                 f"survey {self.survey.id[:12]} is not a panel and has no rounds: use estimate(), or 'sottovoce "
-                "estimate'; Survey.adaptive makes a panel"
+                "estimate'; Panel makes a panel"
             )
         return self.survey
 
@@ -309,8 +320,8 @@ class LiveSurvey:
         done = Exported(0, 0, 0)
         with advancing(progress, "exporting", unit="reports") as advance:
             for name, live in self._parts():
-                one = live._export(Path(folder) / name, advance)
-                done = Exported(*(a + b for a, b in zip(done, one, strict=True)))
+                exported = live._export(Path(folder) / name, advance)
+                done = Exported(*(a + b for a, b in zip(done, exported, strict=True)))
         return done
 
     def _parts(self) -> Iterator[tuple[str, LiveSurvey]]:
@@ -335,9 +346,9 @@ class LiveSurvey:
         while missing := held.missing(listed := self.segments()):
             written = held.superseded(listed)
             for segment in missing:
-                place, most = f"{self._path}/segments/{segment.number}", _HEADER + row * segment.n
+                path, most = f"{self._path}/segments/{segment.number}", _HEADER + row * segment.n
                 try:
-                    body = self._connection.http.get_bytes(place, most=most)
+                    body = self._connection.http.get_bytes(path, most=most)
                 except ServiceError as error:
                     lost += 1
                     if error.status != 404 or lost > _MOST_LOST:
@@ -357,9 +368,14 @@ class LiveSurvey:
         return f"<live {repr(self.survey).strip('<>')}>"
 
 
+def _number(given: float | None) -> float:
+    """JSON has null for a number that is not finite."""
+    return math.nan if given is None else given
+
+
 def _check_pause(seconds: object) -> None:
     if not isinstance(seconds, (int, float)) or not 0 < seconds <= 86400:
-        raise SurveyError("seconds must be a number above 0, at most a day")
+        raise SurveyError("seconds must be a number above 0, at most a day").at("seconds")
 
 
 def _labels(asked: Survey, labels: list[str]) -> tuple[str, ...]:

@@ -14,17 +14,14 @@ import msgspec
 from sottovoce.analyst.connection import Connection
 from sottovoce.core.errors import ServiceError, TransparencyError
 from sottovoce.device.http import Http
-from sottovoce.transparency.tree import GrowingTree, LogEntry
+from sottovoce.protocol.log import LogEntries, LogEntry
+from sottovoce.transparency.tree import GrowingTree, leaf_hash
 from sottovoce.transparency.tree_head import LONGEST_CHECKPOINT, TreeHead, origin_of, read_checkpoint
 
 __all__ = ["LogView", "checkpoint_at", "view_log"]
 
 _MOST: Final = 1_000_000
 """Entries; a collector that names more is not followed."""
-
-
-class _Part(msgspec.Struct, frozen=True):
-    entries: list[LogEntry]
 
 
 @final
@@ -111,17 +108,17 @@ def checkpoint_at(http: Http) -> str:
 def _entries(http: Http, size: int) -> tuple[LogEntry, ...]:
     if size > _MOST:
         raise TransparencyError(f"the log has {size:,} entries, above the {_MOST:,} that are read")
-    found: list[LogEntry] = []
-    while len(found) < size:
-        part = http.get("/v1/log/entries", {"start": len(found)}, kind=_Part).entries
+    entries: list[LogEntry] = []
+    while len(entries) < size:
+        part = http.get("/v1/log/entries", {"start": len(entries)}, kind=LogEntries).entries
         if not part:
-            raise TransparencyError(f"the log shows {len(found):,} entries, and its checkpoint is of {size:,}")
-        found += part
-    return tuple(found[:size])
+            raise TransparencyError(f"the log shows {len(entries):,} entries, and its checkpoint is of {size:,}")
+        entries += part
+    return tuple(entries[:size])
 
 
 def _grown(entries: tuple[LogEntry, ...]) -> GrowingTree:
     tree = GrowingTree()
     for entry in entries:
-        tree.append(entry.hash)
+        tree.append(leaf_hash(entry.leaf))
     return tree

@@ -86,17 +86,17 @@ class Folder:
         return [segment for segment in listed if segment.number not in held]
 
     def superseded(self, listed: list[SegmentEntry]) -> dict[int, set[bytes]]:
-        """By epoch, the report ids in files whose segments the collector has since merged into later ones."""
+        """The report ids, by epoch, in files whose segments the collector has since merged into later ones."""
         current = {segment.number for segment in listed}
-        found: dict[int, set[bytes]] = {}
+        written: dict[int, set[bytes]] = {}
         for path in self.files():
             if self._described(path).number not in current:
                 table = _read_table(path)
                 for epoch, report_id in zip(
                     table.column("epoch").to_pylist(), table.column(REPORT_ID).to_pylist(), strict=True
                 ):
-                    found.setdefault(epoch, set()).add(report_id)
-        return found
+                    written.setdefault(epoch, set()).add(report_id)
+        return written
 
     def write(self, segment: SegmentEntry, body: bytes, written: set[bytes]) -> int:
         """Write a segment's file, without the reports whose ids are in `written`; returns how many it holds."""
@@ -121,8 +121,8 @@ class Folder:
             ],
             schema=self._schema(segment, len(ids)),
         )
-        place = self._place(segment.number)
-        with _write_errors(self.path), creating(place) as part:
+        path = self._place(segment.number)
+        with _write_errors(self.path), creating(path) as part:
             pq.write_table(table, part, **LAYOUT)
         return len(ids)
 
@@ -201,7 +201,7 @@ def read_export(survey: Survey, folder: str | os.PathLike[str]) -> Aggregate:
         aggregate = aggregate.add(reports)
         ids.append((path, report_ids))
     if not ids:
-        raise ReportError(f"there are no exported reports in {held.path}; name the folder of an export")
+        raise ReportError(f"{held.path} has no exported reports; name the folder of an export").at("folder")
     together = np.concatenate([report_ids for _, report_ids in ids])
     if len(np.unique(together, axis=0)) < len(together):
         raise ReportError(

@@ -30,7 +30,7 @@ class TrackedPeriods(NamedTuple):
     @property
     def final(self) -> frozenset[int]:
         """Numbers of the periods that are closed and whose reports are all counted."""
-        return frozenset(one.number for one in self.periods if one.state != "open" and not one.waiting)
+        return frozenset(period.number for period in self.periods if period.state != "open" and not period.waiting)
 
 
 @final
@@ -53,41 +53,41 @@ class PeriodReader:
 
     def list(self) -> TrackedPeriods:
         """All periods that have begun; raises `ServiceError` if they are not those of the survey's calendar."""
-        found: list[PeriodStatus] = []
+        periods: list[PeriodStatus] = []
         for page in range(1, _MOST_PAGES + 1):
             answer = self._http.get(f"/v1/surveys/{self._tracking.id}/periods?page={page}")
             listed = read(answer, PeriodList)
-            found += listed.periods
+            periods += listed.periods
             if page >= listed.pages:
                 break
-        for number, one in enumerate(found, start=1):
-            if one.number != number or one.id != self._tracking.period(number).id:
+        for number, period in enumerate(periods, start=1):
+            if period.number != number or period.id != self._tracking.period(number).id:
                 raise ServiceError(
-                    f"the collector's period {one.number} is not one of survey {self._tracking.id[:12]}",
+                    f"the collector's period {period.number} is not one of survey {self._tracking.id[:12]}",
                     code=BAD_ANSWER,
                 )
-        return TrackedPeriods(found, _pause(listed))
+        return TrackedPeriods(periods, _pause(listed))
 
     def curve(self, listed: TrackedPeriods) -> Curve:
         """The curve of these periods; `NoReportsError` if none has enough reports to be shown."""
         estimates: dict[int, Estimate] = {}
-        for one in listed.periods:
-            known = self._final.get(one.number)
-            if known is not None and (one.state == "deleted" or known.n_reports != one.n_reports):
-                del self._final[one.number]  # deleted since, or the collector came back from an old backup
-            if one.number not in self._final and one.n_reports and one.state != "deleted":
-                estimate = self._estimate(one)
+        for period in listed.periods:
+            known = self._final.get(period.number)
+            if known is not None and (period.state == "deleted" or known.n_reports != period.n_reports):
+                del self._final[period.number]  # deleted since, or the collector came back from an old backup
+            if period.number not in self._final and period.n_reports and period.state != "deleted":
+                estimate = self._estimate(period)
                 if estimate is not None:
-                    (self._final if one.number in listed.final else estimates)[one.number] = estimate
+                    (self._final if period.number in listed.final else estimates)[period.number] = estimate
         if not estimates and not self._final:
             raise NoReportsError("no period has as many reports as the collector asks for yet; ask again later")
-        numbers = [one.number for one in listed.periods]
+        numbers = [period.number for period in listed.periods]
         unfinished = frozenset(numbers) - listed.final
         return Curve(self._tracking, {**self._final, **estimates}, range(1, len(numbers) + 1), unfinished)
 
-    def _estimate(self, one: PeriodStatus) -> Estimate | None:
+    def _estimate(self, period: PeriodStatus) -> Estimate | None:
         """The estimate of a period; None if it has too few reports to be shown."""
-        asked = self._tracking.period(one.number)
+        asked = self._tracking.period(period.number)
         try:
             return asked.estimate(self._count(asked))
         except ServiceError as error:
@@ -99,6 +99,6 @@ class PeriodReader:
 def _pause(listed: PeriodList) -> float | None:
     """Seconds until the next change, by the collector's own clock."""
     now = datetime.fromisoformat(listed.now)
-    changes = [one.closes for one in listed.periods if one.state == "open"]
+    changes = [period.closes for period in listed.periods if period.state == "open"]
     changes += [] if listed.next is None else [listed.next.starts]
-    return min((max(0.0, (datetime.fromisoformat(one) - now).total_seconds()) for one in changes), default=None)
+    return min((max(0.0, (datetime.fromisoformat(closes) - now).total_seconds()) for closes in changes), default=None)

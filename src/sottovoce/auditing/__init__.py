@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sottovoce.auditing.result import AuditResult, Verdict
+from sottovoce.core.calls import with_clear_calls
+from sottovoce.core.errors import SurveyError
 
 if TYPE_CHECKING:
     from sottovoce.auditing.subject import AuditedSurvey, Subject
     from sottovoce.mechanisms.base import Mechanism
 
-__all__ = ["DEFAULT_DELTA", "AuditResult", "Verdict", "audit", "auditable"]
+__all__ = ["DEFAULT_DELTA", "AuditResult", "Verdict", "audit", "auditable", "has_delta"]
 
+DEFAULT_EPSILON = 1.0
 DEFAULT_DOMAIN_SIZE = 16
 DEFAULT_DELTA = 1e-6
 DEFAULT_SECONDS = 120.0
@@ -28,12 +31,13 @@ def auditable() -> dict[str, type[Mechanism]]:
     return {**{name: kind for name, kind in MECHANISMS.items() if kind.deployable}, **REGISTRY.others()}
 
 
+@with_clear_calls('sv.audit(survey), or sv.audit("hadamard", epsilon=1.0)')
 def audit(
     subject: str | Mechanism | AuditedSurvey,
-    epsilon: float = 1.0,
     *,
-    domain_size: int = DEFAULT_DOMAIN_SIZE,
-    delta: float = DEFAULT_DELTA,
+    epsilon: float | None = None,
+    domain_size: int | None = None,
+    delta: float | None = None,
     samples: int | None = None,
     alpha: float = 1e-9,
     seconds: float | None = None,
@@ -45,9 +49,11 @@ def audit(
     ----------
     subject
         A survey, which is audited at its own size and with all that a device runs: from a person's value to the bytes.
-        Or a mechanism. Or a registry name (then `epsilon` and `domain_size` say which instance; for a vector mechanism
-        `domain_size` is the dimension, and `delta` counts for `gaussian` alone; for one of sets it is the number of
-        options, for one of words the bits of a code).
+        Or a mechanism. Or a registry name.
+    epsilon, domain_size, delta
+        The instance of a registry name: epsilon 1 and 16 values unless given. For a vector mechanism `domain_size`
+        is the dimension, for one of sets the number of options, for one of words the bits of a code. `delta` is only
+        for mechanisms that have one, such as `gaussian`.
     samples
         Real device reports drawn for each value of each pair in the empirical part; unless given 20,000 (2,000 for
         vectors), or fewer where they take long.
@@ -78,10 +84,14 @@ def audit(
     check_seconds(seconds)
     if isinstance(subject, str):
         audited = Subject(_named(subject, epsilon, domain_size, delta))
-    elif isinstance(subject, Mechanism):
-        audited = Subject(subject)
+    elif not hasattr(subject, "mechanism") and not isinstance(subject, Mechanism):
+        raise SurveyError(
+            f"subject has type {type(subject).__name__}: it must be a survey, a mechanism, or the name of one; a "
+            'right call: sv.audit(survey), or sv.audit("hadamard", epsilon=1.0)'
+        ).at("subject")
     else:
-        audited = Subject(subject.mechanism, subject)
+        _refuse_instance(epsilon=epsilon, domain_size=domain_size, delta=delta)
+        audited = Subject(subject) if isinstance(subject, Mechanism) else Subject(subject.mechanism, subject)
     with advancing(progress, "auditing", unit="runs of the device") as advance:
         return _audited(audited, samples, alpha, seconds, advance)
 
@@ -132,11 +142,46 @@ def check_seconds(seconds: float) -> float:
     return seconds
 
 
-def _named(name: str, epsilon: float, size: int, delta: float) -> Mechanism:
+def _refuse_instance(**given: float | None) -> None:
+    """A survey and a mechanism have their own epsilon and size, so that nothing would read another one."""
+    from sottovoce.core.errors import MechanismError
+
+    for name, value in given.items():
+        if value is not None:
+            raise MechanismError(f"{name} is for mechanisms by name; a survey or a mechanism has its own").at(name)
+
+
+def has_delta(name: str) -> bool:
+    """Whether the mechanism of that name gives (epsilon, delta) privacy, so that an audit needs a delta.
+
+    Examples
+    --------
+    >>> has_delta("gaussian"), has_delta("hadamard")
+    (True, False)
+    """
+    return _kind(name).typical(DEFAULT_DOMAIN_SIZE, 1.0, DEFAULT_DELTA).delta > 0
+
+
+def _named(name: str, epsilon: float | None, size: int | None, delta: float | None) -> Mechanism:
     """The instance of a mechanism that is audited by its name."""
+    from sottovoce.core.errors import MechanismError
+
+    kind = _kind(name)
+    if delta is not None and not has_delta(name):
+        raise MechanismError(f"mechanism {name!r} has no delta: its epsilon holds without one; leave delta out").at(
+            "delta"
+        )
+    return kind.typical(
+        DEFAULT_DOMAIN_SIZE if size is None else size,
+        DEFAULT_EPSILON if epsilon is None else epsilon,
+        DEFAULT_DELTA if delta is None else delta,
+    )
+
+
+def _kind(name: str) -> type[Mechanism]:
     from sottovoce.core.errors import MechanismError
 
     kind = auditable().get(name)
     if kind is None:
         raise MechanismError(f"mechanism {name!r} cannot be audited; choose among {', '.join(auditable())}")
-    return kind.typical(size, epsilon, delta)
+    return kind

@@ -1,4 +1,4 @@
-"""How long an audit may run its device, and who is told how far it is."""
+"""The time for which an audit may run its device, and its progress."""
 
 from __future__ import annotations
 

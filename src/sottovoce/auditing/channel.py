@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 Channel = dict[int, dict[bytes, Fraction]]
-"""For every value, the exact probability of every encoded report."""
+"""The exact probability of every encoded report, for every value."""
 
 
 class ExactLaw(Protocol):
@@ -126,7 +126,7 @@ class WrongMiniature(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Which one, and what shows it."""
+        """The miniature and the pair that shows the fault."""
         return f"the miniature {self.small} has not its stated probabilities: {self.pair}"
 
 

@@ -108,7 +108,7 @@ def audit_client(
     seconds
         Processor time of this process after which it ends, unless every value was run before.
     tell
-        Is told of the number of new runs.
+        Called with the number of new runs.
 
     Raises
     ------
@@ -134,11 +134,11 @@ def audit_clients(
         batches = plan.batches()
         batch = next(batches, None)
         while batch is not None and not all(differences):
-            agreeing = [place for place, difference in enumerate(differences) if not difference]
-            node.start([numbers[place] for place in agreeing], batch)
+            agreeing = [index for index, difference in enumerate(differences) if not difference]
+            node.start([numbers[index] for index in agreeing], batch)
             following = next(batches, None)  # while Node is at work
-            for place, found in zip(agreeing, node.answer(), strict=True):
-                differences[place] = "" if found is None else _difference(batch, found["at"], found["does"])
+            for index, answer in zip(agreeing, node.answer(), strict=True):
+                differences[index] = "" if answer is None else _difference(batch, answer["at"], answer["does"])
             runs += len(batch.values)
             deployed += len(batch.values) if batch.deployed else 0
             if tell is not None:
@@ -173,10 +173,10 @@ class NodeClients:
     """
 
     def __init__(self, node: str = "node") -> None:
-        found = shutil.which(node)
-        if found is None:
+        program = shutil.which(node)
+        if program is None:
             raise MechanismError(f"{node!r} is not on the path: a JavaScript client needs Node 20 or newer")
-        self._process = subprocess.Popen([found, str(_PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen([program, str(_PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def __enter__(self) -> Self:
         return self

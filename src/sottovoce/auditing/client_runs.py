@@ -83,12 +83,12 @@ class RunPlan:
         self.values: set[int] = set()
         """Numbers of the values that were run with each coin up and down."""
         self._drawn: dict[int, set[int]] = {}
-        """For every draw, by its place, which outcomes were run with coins up and down."""
+        """The outcomes that were run with coins up and down, for every draw by its position."""
 
     @property
     def draws(self) -> list[tuple[int, int]]:
-        """For every integer draw, how many of its outcomes were run one by one, and out of how many."""
-        return [(len(self._drawn.get(place, ())), n) for place, n in enumerate(self._asked()) if n > 1]
+        """The number of outcomes that were run one by one, and of all outcomes, for every integer draw."""
+        return [(len(self._drawn.get(position, ())), n) for position, n in enumerate(self._asked()) if n > 1]
 
     def batches(self) -> Iterator[RunBatch]:
         """All runs, until time is up."""
@@ -151,21 +151,21 @@ class RunPlan:
 
         Once is not enough: a report may be the right one by chance.
         """
-        asked = [(n, place) for place, n in enumerate(self._asked()) if n > 1]
+        asked = [(n, position) for position, n in enumerate(self._asked()) if n > 1]
         chosen: dict[int, Sequence[int]] = {}
         room = _OUTCOMES
-        for left, (n, place) in zip(range(len(asked), 0, -1), sorted(asked), strict=True):
+        for left, (n, position) in zip(range(len(asked), 0, -1), sorted(asked), strict=True):
             most = room // left
             some = (self._rng.randrange(n) for _ in range(min(most, _SOME)))
-            chosen[place] = range(n) if n <= most else [*edge_values(n), *some]
-            room -= len(chosen[place])
-        cases = [(place, outcome) for place, outcomes in chosen.items() for outcome in outcomes]
+            chosen[position] = range(n) if n <= most else [*edge_values(n), *some]
+            room -= len(chosen[position])
+        cases = [(position, outcome) for position, outcomes in chosen.items() for outcome in outcomes]
         for _ in range(_ROUNDS):
             self._rng.shuffle(cases)
-            for place, outcome in cases:
+            for position, outcome in cases:
                 for coin in _COINS:
-                    yield CriticalRun(self._any_number(), coin, {place: outcome})
-                self._drawn.setdefault(place, set()).add(outcome)
+                    yield CriticalRun(self._any_number(), coin, {position: outcome})
+                self._drawn.setdefault(position, set()).add(outcome)
 
     def _critical(self) -> Iterator[CriticalRun]:
         """What the mechanism's arithmetic depends on, by its reference: inputs there, numbers of values here."""
@@ -256,7 +256,7 @@ class Recorder:
     Parameters
     ----------
     coin
-        How coins fall.
+        The side on which coins fall.
     wished
         Outcomes of integer draws by their place among all draws; the others are random.
     """
@@ -276,8 +276,8 @@ class Recorder:
 
     def below(self, n: int) -> int:
         """The integer that is wished for, or any; sometimes after words that are to be rejected."""
-        place, bits = len(self.asked), (n - 1).bit_length()
-        outcome = self._wished.get(place)
+        position, bits = len(self.asked), (n - 1).bit_length()
+        outcome = self._wished.get(position)
         outcome = self._rng.randrange(n) if outcome is None else min(outcome, n - 1)
         self.asked.append(n)
         self.outcomes.append(outcome)

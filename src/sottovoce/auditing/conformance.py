@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from itertools import product
 from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.auditing.blankets import blanket_fault
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.channel import Channel, ExactLaw, stated_channel, worst_ratio
 from sottovoce.auditing.runs import run_device
@@ -34,19 +34,14 @@ from sottovoce.mechanisms.registry import register
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.randomness import Source, epsilon_of, within_epsilon
 from sottovoce.randomness.scripts import row_of
-from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import ListedCover
-from sottovoce.theory.convex_order import stop_losses
 
 __all__ = [
     "ConformanceError",
     "admit",
     "admit_class",
-    "blanket_fault",
-    "blanket_masses",
     "check_instance",
     "check_mechanism",
-    "pair_excess",
 ]
 
 DOMAIN_SIZES = (3, 6)
@@ -297,7 +292,7 @@ def _accuracy(m: FiniteMechanism) -> None:
 
 
 def _shares(m: SetMechanism) -> None:
-    """From very many reports of people who all hold one set, in their exact proportions, the estimate is that set.
+    """Check that very many reports of people who all hold one set, in exact proportions, give that set.
 
     Not where a public key throws options into bins: such an estimate is unbiased only over all keys.
     """
@@ -311,9 +306,9 @@ def _shares(m: SetMechanism) -> None:
         counts.append(single)
     for row in m.miniature_inputs():
         numbers = np.array([round(m.probability(report, row) * _PEOPLE) for report in reports])
-        found = m.estimate(numbers @ np.array(counts), int(numbers.sum()))
+        estimate = m.estimate(numbers @ np.array(counts), int(numbers.sum()))
         held = np.isin(np.arange(m.options), row)
-        _demand(np.allclose(found, held, atol=1e-5), m, "the estimate is biased")
+        _demand(np.allclose(estimate, held, atol=1e-5), m, "the estimate is biased")
 
 
 def _aggregation(m: Mechanism) -> None:
@@ -355,7 +350,7 @@ def _pearson(seen: dict[bytes, int], chances: dict[bytes, Fraction]) -> tuple[fl
 
 
 def _blanket(m: Mechanism) -> None:
-    """Where it is stated; one that is listed states nothing."""
+    """The blanket, where it is stated; a listed one states nothing."""
     blanket = None if type(m).blanket is ChannelMechanism.blanket else m.blanket()
     if blanket is not None and not isinstance(blanket.cover, ListedCover):
         values, law = m.miniature_inputs(), _law(m)
@@ -382,61 +377,3 @@ _CHECKS: tuple[Callable[[Mechanism], None], ...] = (
     _blanket,
     _metadata,
 )
-
-
-Floats = NDArray[np.float64]
-
-WEIGHTS: Final = (math.exp(0.05), math.exp(0.7), math.exp(2.0))
-"""e^epsilon for which laws are compared."""
-
-_ROUNDING: Final = 1e-11
-
-
-def blanket_masses(blanket: Blanket, channel: Floats) -> Floats | None:
-    """g(y) for every report: the least probability; or what is stated, equal for all reports, where that is smaller.
-
-    None where the stated mass is neither: a larger one hides nobody.
-    """
-    least = channel.min(axis=0)
-    if math.isclose(blanket.mass, least.sum(), rel_tol=1e-13):
-        return np.asarray(least)
-    even = np.full(len(least), blanket.mass / len(least))
-    return even if (even <= least * (1 + 1e-13)).all() else None
-
-
-def pair_excess(blanket: Blanket, channel: Floats, masses: Floats, weight: float) -> Floats:
-    """By how much the largest stop-loss transform of all pairs exceeds that of the stated law, at its numbers.
-
-    Between these the stated law's transform is a straight line and the others are convex: no other number is worse.
-    """
-    stated, gamma = blanket.dominating(weight), masses.sum()
-    chances, ratios, largest = masses / gamma, gamma * channel / masses, np.zeros(len(stated[1]))
-    at = np.sort(stated[1])
-    for one, other in product(ratios, repeat=2):
-        largest = np.maximum(largest, stop_losses((chances, one - weight * other), at))
-    return np.asarray(largest - stop_losses(stated, at))
-
-
-def blanket_fault(blanket: Blanket, channel: Floats) -> str | None:
-    """What is wrong with the blanket of a channel of these probabilities, one row per value; None if nothing is.
-
-    Examples
-    --------
-    >>> from sottovoce.theory.blanket import PairLaw
-    >>> channel = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> law = PairLaw.of([(0.25, 0.75, 0.25, 0.25), (0.25, 0.25, 0.75, 0.75)])
-    >>> blanket_fault(Blanket((law,), "two values"), channel)
-    >>> blanket_fault(Blanket((law,), "two values"), np.array([[0.8, 0.2], [0.2, 0.8]]))
-    'its mass is not that of the least probabilities'
-    """
-    masses = blanket_masses(blanket, channel)
-    if masses is None:
-        return "its mass is not that of the least probabilities"
-    for weight in WEIGHTS:
-        chances, losses = blanket.dominating(weight)
-        total, mean = float(chances.sum()), float(chances @ losses)
-        if chances.min() < 0 or not math.isclose(total, 1, rel_tol=1e-12) or abs(mean - 1 + weight) > _ROUNDING:
-            return "its dominating law is no law, or not of mean 1 - e^epsilon"
-        if pair_excess(blanket, channel, masses, weight).max() > _ROUNDING:
-            return "some pair of values is not covered"
-    return None

@@ -45,13 +45,13 @@ class Certificate:
 
     @property
     def words(self) -> str:
-        """The pair of values that the reports told apart best, and by what."""
+        """The pair of values that the reports distinguish best, and the event."""
         first, second = self.names or (f"values {self.pair[0]}", str(self.pair[1]))
         return f"{first} and {second}, event on {self.event}"
 
 
 def affordable(device: Callable[[int], bytes], most: int, values: int) -> int:
-    """As many samples of so many values, at most, as take half a minute; 100 at least."""
+    """The number of samples per value that takes half a minute: at least 100, at most `most`."""
     began = time.process_time()
     for _ in range(_TIMED):
         device(0)
@@ -89,13 +89,13 @@ def certify(
         raise ValueError("certify needs at least one pair of values")
     if samples < 4:
         raise ValueError("certify needs at least four samples")
-    found = []
+    certificates = []
     share = alpha / (2 * len(pairs))
     for a, b in pairs:
         drawn = {value: _draw(device, value, samples) for value in (a, b)}
         for first, second in ((a, b), (b, a)):
-            found.append(_certify_pair(drawn[first], drawn[second], delta, share, stated, (first, second)))
-    best = max(found, key=lambda one: one.lower_bound)
+            certificates.append(_certify_pair(drawn[first], drawn[second], delta, share, stated, (first, second)))
+    best = max(certificates, key=lambda certificate: certificate.lower_bound)
     return Certificate(best.lower_bound, alpha, best.pair, best.event, samples)
 
 
@@ -132,7 +132,7 @@ def _certify_pair(
             hits = int((on_first >= cut).sum()), int((on_second >= cut).sum())
             value = _bound(*hits, half - quarter, half - quarter, delta, alpha)
             chosen.append((value, name, score, float(cut)))
-    _, name, score, cut = max(chosen, key=lambda one: one[0])
+    _, name, score, cut = max(chosen, key=lambda pair: pair[0])
     hits = int((score(first[half:]) >= cut).sum()), int((score(second[half:]) >= cut).sum())
     value = _bound(*hits, len(first) - half, len(second) - half, delta, alpha)
     return Certificate(max(0.0, value), alpha, pair, name, len(first))

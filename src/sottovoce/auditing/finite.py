@@ -145,12 +145,12 @@ def _method(subject: Subject, reference: ChannelReference, runs: Runs) -> str:
 
 
 def _assumptions(subject: Subject, reference: ChannelReference, runs: Runs) -> tuple[str, ...]:
-    found = ["a value and a draw that were not run together do as they did with others"]
+    assumptions = ["a value and a draw that were not run together do as they did with others"]
     if runs.values < reference.values or (subject.survey is not None and not runs.held_passes):
-        found.append("values that were not run do as those that were")
+        assumptions.append("values that were not run do as those that were")
     if not reference.independent:
-        found.append(STATED_PROBABILITIES)
-    return (*found, "the closed form of the worst ratio holds at this size as on every miniature")
+        assumptions.append(STATED_PROBABILITIES)
+    return (*assumptions, "the closed form of the worst ratio holds at this size as on every miniature")
 
 
 def _wrong_entropy(subject: Subject) -> str:
@@ -206,7 +206,7 @@ def _wrong_pair(subject: Subject) -> Pair | None:
 
 
 def _pair_among(mechanism: ChannelMechanism, values: list[int]) -> Pair:
-    """Which of these inputs of the mechanism are told apart best, and by which report."""
+    """The two of these inputs of the mechanism that a report distinguishes best, and that report."""
     return worst_pair({value: device_row(mechanism, value) for value in values})
 
 
@@ -215,7 +215,7 @@ def _running(run: Callable[[Any, Source], bytes], value: Any) -> Callable[[Sourc
 
 
 def _stated_row(subject: Subject, value: int, row: dict[bytes, Fraction]) -> dict[bytes, Fraction]:
-    """The stated probabilities of these reports; nothing where they are not all, or one is no report at all."""
+    """The stated probabilities of these reports; empty if some are missing, or one is not a report at all."""
     m = cast(ChannelMechanism, subject.mechanism)
     try:
         stated = {report: m.probability(m.decode(subject.payload(report)), value) for report in row}

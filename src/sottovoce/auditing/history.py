@@ -38,9 +38,9 @@ class HistoryLoss:
     ratio
         How many times as likely the transcript is under the first history; None if it is impossible under the second.
     histories
-        How many histories were compared.
+        The number of histories that were compared.
     transcript
-        What the device sent.
+        The transcript: all that the device sent.
     """
 
     ratio: Fraction | None

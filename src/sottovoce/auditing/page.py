@@ -22,15 +22,15 @@ def render(results: Sequence[AuditResult]) -> str:
     Examples
     --------
     >>> from sottovoce.auditing import audit
-    >>> "randomized_response" in render([audit("randomized_response", 1.0, samples=1000)])
+    >>> "randomized_response" in render([audit("randomized_response", epsilon=1.0, samples=1000)])
     True
     """
-    epsilons = sorted({one.epsilon for one in results})
+    epsilons = sorted({result.epsilon for result in results})
     heads = "".join(f"<th>epsilon {epsilon:g}</th>" for epsilon in epsilons)
     template = Template(files("sottovoce.auditing").joinpath("page.html.template").read_text(encoding="utf-8"))
     return template.substitute(
         verdict=_verdict(results),
-        alpha=f"{max((one.alpha for one in results), default=0.0):g}",
+        alpha=f"{max((result.alpha for result in results), default=0.0):g}",
         approximate=_approximate(results),
         heads=heads,
         deployable=_rows(results, epsilons),
@@ -40,34 +40,34 @@ def render(results: Sequence[AuditResult]) -> str:
     )
 
 
-def method_in_words(one: AuditResult) -> str:
+def method_in_words(result: AuditResult) -> str:
     """How an audit came to its figures; where it failed, also on what.
 
     Examples
     --------
     >>> from sottovoce.auditing import audit
-    >>> method_in_words(audit("gaussian", 1.0, samples=100)).partition(":")[0]
+    >>> method_in_words(audit("gaussian", epsilon=1.0, samples=100)).partition(":")[0]
     'at delta 1e-06'
     """
-    allowed = f"at delta {one.delta:g}: " if one.delta else ""
-    return allowed + (one.method if one.sound or not one.witness else f"{one.method}; {one.witness}")
+    allowed = f"at delta {result.delta:g}: " if result.delta else ""
+    return allowed + (result.method if result.sound or not result.witness else f"{result.method}; {result.witness}")
 
 
 def _verdict(ours: Sequence[AuditResult]) -> str:
-    unsound = [one for one in ours if not one.sound]
-    names = len({one.mechanism for one in ours})
+    unsound = [result for result in ours if not result.sound]
+    names = len({result.mechanism for result in ours})
     if not unsound:
         whose = "The one mechanism here is" if names == 1 else f"All {names} mechanisms are"
-        proved = sum(one.verdict == "proved" for one in ours)
+        proved = sum(result.verdict == "proved" for result in ours)
         shares = f"{proved} of {len(ours)} audits are proved for every value, the others sampled."
         return f'<b class="yes">{whose} sound</b> at every epsilon on this page. {shares}'
-    told = ", ".join(f"{escape(one.mechanism)} at {one.epsilon:g}" for one in unsound)
-    return f'<b class="no">{len(unsound)} of {len(ours)} audits failed:</b> {told}.'
+    failed = ", ".join(f"{escape(result.mechanism)} at {result.epsilon:g}" for result in unsound)
+    return f'<b class="no">{len(unsound)} of {len(ours)} audits failed:</b> {failed}.'
 
 
 def _approximate(ours: Sequence[AuditResult]) -> str:
     """A remark on mechanisms with a delta: their exact epsilon is not known, only an upper bound."""
-    if not any(one.delta for one in ours):
+    if not any(result.delta for result in ours):
         return ""
     return (
         " A mechanism with a delta keeps its epsilon but for an event of that probability; its epsilon is <b>at "
@@ -76,11 +76,11 @@ def _approximate(ours: Sequence[AuditResult]) -> str:
 
 
 def _rows(results: Sequence[AuditResult], epsilons: Sequence[float]) -> str:
-    found = {(one.mechanism, one.epsilon): one for one in results}
-    deltas = {one.mechanism: one.delta for one in results}
+    cells = {(result.mechanism, result.epsilon): result for result in results}
+    deltas = {result.mechanism: result.delta for result in results}
     return "\n".join(
         f"<tr><th>{escape(name)}{f'<small>delta {delta:g}</small>' if delta else ''}</th>"
-        f"{''.join(_cell(found.get((name, epsilon)), epsilon) for epsilon in epsilons)}</tr>"
+        f"{''.join(_cell(cells.get((name, epsilon)), epsilon) for epsilon in epsilons)}</tr>"
         for name, delta in deltas.items()
     )
 
@@ -89,30 +89,32 @@ def _number(epsilon: float) -> str:
     return "∞" if math.isinf(epsilon) else f"{epsilon:.4f}"
 
 
-def _cell(one: AuditResult | None, epsilon: float) -> str:
+def _cell(result: AuditResult | None, epsilon: float) -> str:
     head = f'<td data-head="epsilon {epsilon:g}">'
-    if one is None:
+    if result is None:
         return f"{head}</td>"
-    certified = 100 * min(1.0, one.certified_lower_bound / one.epsilon)
-    exact = 100 * min(1.0, one.exact_epsilon / one.epsilon)
+    certified = 100 * min(1.0, result.certified_lower_bound / result.epsilon)
+    exact = 100 * min(1.0, result.exact_epsilon / result.epsilon)
     bar = (
         '<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         '<rect width="100" height="8" fill="var(--card)"/>'
-        f'<rect width="{certified:.1f}" height="8" fill="var({"--fill" if one.sound else "--bad"})"/>'
+        f'<rect width="{certified:.1f}" height="8" fill="var({"--fill" if result.sound else "--bad"})"/>'
         f'<rect x="{max(0.0, exact - 1):.1f}" width="1" height="8" fill="var(--ink)"/></svg>'
     )
-    known = "at most" if one.delta else "exact"
-    proof = f"{_number(one.certified_lower_bound)} certified" if one.certified_lower_bound > 0 else "none certified"
-    word = f'<span class="yes">{one.verdict}</span>' if one.sound else '<span class="no">BROKEN</span>'
-    return f"{head}{bar}{known} {_number(one.exact_epsilon)}<br>{proof}<br>{word}</td>"
+    known = "at most" if result.delta else "exact"
+    proof = (
+        f"{_number(result.certified_lower_bound)} certified" if result.certified_lower_bound > 0 else "none certified"
+    )
+    word = f'<span class="yes">{result.verdict}</span>' if result.sound else '<span class="no">BROKEN</span>'
+    return f"{head}{bar}{known} {_number(result.exact_epsilon)}<br>{proof}<br>{word}</td>"
 
 
 def _details(results: Sequence[AuditResult]) -> str:
     """A row for all epsilons of a mechanism that were audited in the same words."""
     alike: defaultdict[tuple[str, int, str], list[float]] = defaultdict(list)
-    for one in results:
-        alike[one.mechanism, one.domain_size, method_in_words(one)].append(one.epsilon)
-    order = list(dict.fromkeys(one.mechanism for one in results))
+    for result in results:
+        alike[result.mechanism, result.domain_size, method_in_words(result)].append(result.epsilon)
+    order = list(dict.fromkeys(result.mechanism for result in results))
     return "\n".join(
         f"<tr><th>{escape(name)}</th>"
         f'<td data-head="stated epsilon">{", ".join(f"{epsilon:g}" for epsilon in epsilons)}</td>'
@@ -124,10 +126,10 @@ def _details(results: Sequence[AuditResult]) -> str:
 def _assumptions(results: Sequence[AuditResult]) -> str:
     """Every assumption once, with the mechanisms that rely on it."""
     relying: defaultdict[str, list[str]] = defaultdict(list)
-    for one in results:
-        for assumption in one.assumptions:
-            if one.mechanism not in relying[assumption]:
-                relying[assumption].append(one.mechanism)
+    for result in results:
+        for assumption in result.assumptions:
+            if result.mechanism not in relying[assumption]:
+                relying[assumption].append(result.mechanism)
     return "\n".join(
         f"<li>{escape(assumption)} <small>{escape(', '.join(names))}</small></li>"
         for assumption, names in relying.items()

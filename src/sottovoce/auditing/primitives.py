@@ -83,7 +83,7 @@ def _words(step: int, bits: int, width: int, rng: np.random.Generator) -> Iterat
     if bits <= ALL_WORDS_BITS:
         yield from range(1 << width if width <= ALL_WORDS_BITS else top)
     near = [step - 2, step - 1, step, step + 1]
-    near += [one ^ 1 << bit for one in (step - 1, step) for bit in range(bits)]
+    near += [number ^ 1 << bit for number in (step - 1, step) for bit in range(bits)]
     near += [0, 1, top // 2 - 1, top // 2, top - 2, top - 1, *(random_below(top, rng) for _ in range(_RANDOM_WORDS))]
     for word in near:
         if 0 <= word < top:

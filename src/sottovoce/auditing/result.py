@@ -6,6 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from sottovoce.core.notebook import facts_html
+from sottovoce.core.words import delta_suffix
+
 __all__ = [
     "INDEPENDENT_RUNS",
     "MISSED",
@@ -38,11 +41,11 @@ INDEPENDENT_RUNS: Final = "a run of the device does not depend on the runs befor
 
 @dataclass(frozen=True)
 class AuditResult:
-    """What an audit found.
+    """The result of an audit.
 
     `exact_epsilon` is that of the rounded probabilities really used, over all pairs of values; infinite where the
     device does not do what it states and no epsilon is known. `certified_lower_bound` is what reports alone prove. A
-    sound mechanism has both at or below `epsilon`; a certified bound far below is no proof of anything.
+    sound mechanism has both at or below `epsilon`; a certified bound far below it proves nothing.
 
     Attributes
     ----------
@@ -55,10 +58,10 @@ class AuditResult:
         A fault in a larger share of all reports than this would be missed with probability 1e-6 at most; 0 unless the
         verdict is "sampled". For a survey, only runs through all that its device runs count.
     assumptions
-        What the verdict relies on and did not check.
+        Assumptions of the verdict that were not checked.
     witness
         For a broken one, what shows it: the value with its draws and report, or the pair of values with the report
-        whose chances are too far apart. Otherwise the pair that samples told apart best.
+        whose chances are too far apart. Otherwise the pair that samples distinguish best.
     survey
         The id of the survey that was audited; empty for a mechanism alone.
     """
@@ -82,16 +85,37 @@ class AuditResult:
         """Whether nothing wrong was found."""
         return self.verdict != "broken"
 
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {fact}" for name, fact in self._facts().items() if fact)
+
+    def _repr_html_(self) -> str:
+        return facts_html(f"audit of {self.mechanism}", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        """What a reader wants to know first."""
+        exact = "no epsilon is known" if math.isinf(self.exact_epsilon) else f"{self.exact_epsilon:.6f}"
+        return {
+            "mechanism": self.mechanism,
+            "verdict": self.verdict,
+            "stated epsilon": f"{self.epsilon:g}{delta_suffix(self.delta)}",
+            "exact epsilon": exact,
+            "certified from reports": f"at least {self.certified_lower_bound:.3f}",
+            "method": self.method,
+            "witness": "" if self.sound else self.witness,
+            "relies on": "; ".join(self.assumptions),
+            "survey": self.survey,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values; an infinite epsilon as None, which JSON can hold."""
-        found = asdict(self) | {"sound": self.sound, "assumptions": list(self.assumptions)}
+        fields = asdict(self) | {"sound": self.sound, "assumptions": list(self.assumptions)}
         if math.isinf(self.exact_epsilon):
-            found["exact_epsilon"] = None
-        return found
+            fields["exact_epsilon"] = None
+        return fields
 
 
 def fault_size(runs: int) -> float:
-    """The share of reports above which a fault is missed with probability `MISSED` at most, after so many runs.
+    """The share of reports above which a fault is missed with probability `MISSED` at most, after this many runs.
 
     Half of the runs have each coin up and half down. A share g of reports is at most the sum of the shares f and h
     with the coin up and down, and (1 - f)^(runs/2) (1 - h)^(runs/2) <= exp(-g runs/2).

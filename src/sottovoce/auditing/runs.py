@@ -252,9 +252,9 @@ class _Device:
         wrong = self.reference.first_wrong(values, draws, asked, sent)
         if wrong is None:
             return True
-        place, words = wrong
-        value = int(values[place])
-        self.runs.wrong = WrongRun(value, f"value {value}: with the draws {_shown(played[place])} the device {words}")
+        index, words = wrong
+        value = int(values[index])
+        self.runs.wrong = WrongRun(value, f"value {value}: with the draws {_shown(played[index])} the device {words}")
         return False
 
 

@@ -173,8 +173,8 @@ class _SampledRuns:
         return ""
 
     def _judged(self, runs: Iterator[DeviceRun]) -> str:
-        found = (self.reference.first_wrong([run]) for run in runs)
-        return next(filter(None, found), "")
+        verdicts = (self.reference.first_wrong([run]) for run in runs)
+        return next(filter(None, verdicts), "")
 
     def _run(self, trial: Trial, script: Script, *, alone: bool = False) -> DeviceRun:
         """One run through all of the survey, or of the mechanism `alone`, on its own input."""
@@ -190,10 +190,10 @@ class _SampledRuns:
 
     def _input(self, trial: Trial) -> Any:
         """The mechanism's input for a value, which must be the known one."""
-        found = self.subject.input(trial.value)
-        if trial.input is not None and not np.array_equal(found, trial.input):
+        given = self.subject.input(trial.value)
+        if trial.input is not None and not np.array_equal(given, trial.input):
             raise FramingError(f"{trial.name} becomes another input of the mechanism")
-        return found
+        return given
 
     def wrong_entropy(self) -> str:
         """A survey's report that is not drawn from the system's random bytes, for random values and those at edges."""
@@ -217,6 +217,6 @@ class _SampledRuns:
 
         pairs = [(0, other) for other in range(1, len(trials))]
         drawn = affordable(device, self.reference.samples, 2 * len(pairs)) if samples is None else samples
-        found = certify(device, pairs, samples=drawn, delta=m.delta, alpha=alpha, stated=stated)
-        first, second = (trials[place].name for place in found.pair)
-        return replace(found, names=(first, second))
+        certificate = certify(device, pairs, samples=drawn, delta=m.delta, alpha=alpha, stated=stated)
+        first, second = (trials[index].name for index in certificate.pair)
+        return replace(certificate, names=(first, second))

@@ -42,11 +42,11 @@ class AuditedSurvey(Protocol):
 
     @property
     def question(self) -> Any:
-        """What is asked: its `audit_trials` are people's values, where there is no domain."""
+        """The question; its `audit_trials` are people's values, for surveys without a domain."""
 
     @property
     def attachments(self) -> Mapping[str, bytes]:
-        """What its JSON names by digest."""
+        """The bytes that its JSON names by digest."""
 
     def to_json(self) -> str:
         """Its statement, for clients in other languages."""
@@ -63,7 +63,7 @@ class FramingError(ReportError):
 
 
 def failure(error: Exception) -> str:
-    """What a device did that ended in this error, in words; a package missing here is no fault of its."""
+    """The failure of a device in words; a missing package is raised instead, since the device is not at fault."""
     if isinstance(error, MissingExtraError):
         raise error
     return str(error) if isinstance(error, FramingError) else f"the device raises {type(error).__name__}: {error}"
@@ -74,15 +74,15 @@ def references_of(mechanism: Mechanism) -> list[ChannelReference | SampledRefere
 
     By both for a mechanism of another package, whose own reference nobody here has checked.
     """
-    found = [mechanism.audit_reference()]
-    if found[0] is None or REGISTRY.is_foreign(type(mechanism)):
-        found.append(mechanism.stated_reference())
-    known = [reference for reference in found if reference is not None]
+    references = [mechanism.audit_reference()]
+    if references[0] is None or REGISTRY.is_foreign(type(mechanism)):
+        references.append(mechanism.stated_reference())
+    known = [reference for reference in references if reference is not None]
     if not known:
         raise MechanismError(
             f"{mechanism.name} cannot be audited: no device runs it, or it has neither an audit_reference nor a law "
             "that is stated by exact probabilities"
-        )
+        ).at("mechanism")
     return known
 
 
@@ -102,13 +102,13 @@ class Subject:
         domain = self.survey.domain
         if domain is not None:
             return NumberedTrials(domain.size, partial(value_at, domain))
-        found: Trials | None = self.survey.question.audit_trials()
-        if found is None:
+        trials: Trials | None = self.survey.question.audit_trials()
+        if trials is None:
             raise MechanismError(
                 f"a survey of kind {self.survey.question.kind!r} cannot be audited: its question states no "
                 "audit_trials; audit its mechanism instead"
             )
-        return found
+        return trials
 
     @property
     def size(self) -> int | None:
@@ -153,7 +153,7 @@ class Subject:
         return self.payload(self.report(value, source))
 
     def wrong_entropy(self, people: Iterable[tuple[str, Any]]) -> str:
-        """Of these values with their names, the first whose report a survey does not draw from the system's bytes.
+        """The first of these values whose report a survey does not draw from the system's bytes.
 
         A report is drawn as it is deployed, and then once more from the random bytes that were read meanwhile.
         """

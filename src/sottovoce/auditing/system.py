@@ -66,7 +66,7 @@ def watch_system() -> Iterator[list[bytes]]:
 
 
 class ReadTape:
-    """The same random bytes once more, and how many of them are left.
+    """Random bytes that were read before, once more, and how many of them are left.
 
     Examples
     --------
@@ -89,9 +89,9 @@ class ReadTape:
 
 
 def time_left(people: Iterable[Any]) -> Iterator[Any]:
-    """As many of them as there is a moment for, and some at least."""
+    """People until the time is used up; some at least."""
     ends = time.process_time() + _SECONDS
-    for place, person in enumerate(people):
-        if place >= _LEAST_WATCHED and time.process_time() > ends:
+    for index, person in enumerate(people):
+        if index >= _LEAST_WATCHED and time.process_time() > ends:
             return
         yield person

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
+from sottovoce.cli.arguments import refuse_options
+from sottovoce.cli.connection import CONNECTION, add_connection, connected, refuse_connection, shown
 from sottovoce.cli.output import console, print_json, titled_table
 from sottovoce.core.progress import steps
 from sottovoce.core.words import delta_of, guarantee, plural
@@ -34,8 +35,8 @@ SURVEY is a file with the survey's JSON (.json), or a survey at a collector: its
 title. Without it, the survey is read from the metadata of the exported files, which must all be of one survey.
 An attachment that the survey names by digest is a file of that name, beside survey.json or among the reports.
 
-The same command resumes an interrupted run. Progress is kept in a folder beside the result, which is removed at the
-end; --restart starts again.
+Repeating the command resumes an interrupted run. Progress is kept in a folder beside the result, which is removed at
+the end; --restart starts again.
 
 {CONNECTION}
 examples:
@@ -64,10 +65,10 @@ def memory(text: str) -> int:
     >>> memory("1GiB") == memory("1024 MiB") == 2**30, memory("1.5GB"), memory("4096")
     (True, 1500000000, 4096)
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
-    if found is None or found[2] not in _UNITS:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
+    if match is None or match[2] not in _UNITS:
         raise argparse.ArgumentTypeError(f"{text!r} is not an amount of memory; write it like 512MiB or 4GiB")
-    return int(float(found[1]) * _UNITS[found[2]])
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def register(parser: Parser) -> None:
@@ -81,11 +82,13 @@ def register(parser: Parser) -> None:
         metavar="PATH",
         help="files, folders or globs; subfolders are not searched",
     )
-    parser.add_argument("--engine", choices=("local", "spark"), default="local", help="where to count (default: local)")
+    parser.add_argument(
+        "--engine", choices=("local", "spark"), default="local", help="engine that counts (default: local)"
+    )
     parser.add_argument(
         "--master",
         metavar="URL",
-        help="of a Spark cluster: spark://host:7077, yarn, k8s://..., or sc://host:15002 (default: this machine)",
+        help="Spark cluster: spark://host:7077, yarn, k8s://..., or sc://host:15002 (default: this machine)",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("aggregate.bin"), metavar="FILE", help="the result (default: aggregate.bin)"
@@ -98,7 +101,7 @@ def register(parser: Parser) -> None:
     parser.add_argument(
         "--ids-unique",
         action=argparse.BooleanOptionalAction,
-        help="no two rows have one id, so that a sample of the ids is checked, and a repeated one is an error; "
+        help="state that no two rows have one id: a sample of the ids is checked, and a repeated one is an error; "
         "--no-ids-unique: remove duplicates, whatever files state (default: as the files' metadata state it)",
     )
     parser.add_argument(
@@ -116,14 +119,16 @@ def register(parser: Parser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.cli.parser import UsageError
     from sottovoce.core.errors import SottovoceError
     from sottovoce.core.files import check_file
 
-    if arguments.engine == "spark" and (arguments.restart or arguments.work):
-        raise UsageError("--work and --restart are for --engine local; Spark has folders of its own (spark.local.dir)")
-    if arguments.engine == "local" and arguments.master:
-        raise UsageError("--master is the address of a Spark cluster; add --engine spark")
+    if arguments.engine == "spark":
+        reason = "is for --engine local; Spark has folders of its own (spark.local.dir)"
+        refuse_options(arguments, reason, "work", "restart")
+    else:
+        refuse_options(arguments, "is the address of a Spark cluster; add --engine spark", "master")
+    if not arguments.hand_in and (arguments.survey is None or arguments.survey.endswith(".json")):
+        refuse_connection(arguments, "name a survey there, or hand the counts in with --hand-in")
     check_file(arguments.out, "aggregate")
     survey = _survey(arguments)
     # Fail before hours of counting, not after them.
@@ -139,7 +144,7 @@ def _run(arguments: argparse.Namespace) -> int:
         except SottovoceError as error:
             error.add_note(f"; the counts were not handed in; they are in {str(arguments.out)!r}")
             raise
-    found = {
+    result = {
         "survey": survey.id,
         "title": survey.title,
         "engine": arguments.engine,
@@ -151,7 +156,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "aggregate_bytes": written.nbytes,
         "handed_in": arguments.hand_in,
     }
-    print_json(found) if arguments.json else _show(survey, tally, found)
+    print_json(result) if arguments.json else _show(survey, tally, result)
     return 0
 
 
@@ -173,8 +178,8 @@ def survey_file(path: Path, reports: Sequence[str] = ()) -> Survey:
 
     survey = any_survey_file(path, reports)
     if not isinstance(survey, Survey):
-        whole, part = ("tracking survey", "period") if survey.kind == "tracking" else ("panel", "round")
-        raise SurveyError(f"{str(path)!r} is a {whole}; reports belong to one of its {part}s: name the {part}")
+        part = survey.part
+        raise SurveyError(f"{str(path)!r} is a {survey.noun}; reports belong to one of its {part}s: name the {part}")
     return survey
 
 
@@ -214,7 +219,7 @@ def _counted(arguments: argparse.Namespace, survey: Survey) -> Iterator[Counted]
 
     how: Any = {"faults": "skip" if arguments.skip_faults else "refuse", "ids_unique": arguments.ids_unique}
     with contextlib.ExitStack() as held:
-        # Lines where there is no terminal: whoever waits for a cluster, in a log, wants to know for what.
+        # Lines without a terminal: a log of a wait for a cluster should say what it waits for.
         with steps("finding files", lines=arguments.engine == "spark") as shown_steps:
             engine: engines.Engine
             if arguments.engine == "spark":
@@ -229,7 +234,7 @@ def _counted(arguments: argparse.Namespace, survey: Survey) -> Iterator[Counted]
         yield held.enter_context(counted)
 
 
-def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
+def _show(survey: Survey, tally: Tally, result: dict[str, Any]) -> None:
     out = console()
     table = titled_table(
         f"{shown(survey.title) or survey.id[:12]}: {survey.mechanism.name}, "
@@ -240,9 +245,9 @@ def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
     table.add_column("", style="dim")
     rows = (
         ("files read", tally.files, ""),
-        ("rows", tally.rows, f"{found['rows_per_second']:,.0f} per second"),
+        ("rows", tally.rows, f"{result['rows_per_second']:,.0f} per second"),
         ("reports counted", tally.counted, ""),
-        ("duplicates", tally.duplicates, _IDS[found["ids"]]),
+        ("duplicates", tally.duplicates, _IDS[result["ids"]]),
         ("of another survey", tally.foreign, "skipped" if tally.foreign else ""),
         ("malformed", tally.malformed, "skipped" if tally.malformed else ""),
         ("unusable files", len(tally.bad_files), "skipped" if tally.bad_files else ""),
@@ -254,8 +259,8 @@ def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
         out.print(f"skipped: {shown(bad.path)} ({shown(bad.reason)})", soft_wrap=True)
     if len(tally.bad_files) > _BAD_SHOWN:
         out.print(f"and {len(tally.bad_files) - _BAD_SHOWN:,} more; --json lists all")
-    place = shown(found["aggregate"])
-    out.print(f"{place}: {plural(found['aggregate_bytes'], 'byte')}. To estimate from it:", soft_wrap=True)
-    out.print(f"  sottovoce estimate --aggregate {place}", soft_wrap=True)
-    if found["handed_in"]:
+    path = shown(result["aggregate"])
+    out.print(f"{path}: {plural(result['aggregate_bytes'], 'byte')}. To estimate from it:", soft_wrap=True)
+    out.print(f"  sottovoce estimate --aggregate {path}", soft_wrap=True)
+    if result["handed_in"]:
         out.print("The collector has the counts and uses them from now on.")

@@ -19,7 +19,7 @@ __all__ = ["register"]
 
 _DESCRIPTION = """\
 Compute the central guarantee of a survey whose reports reach the collector only as a shuffled batch: an upper bound on
-epsilon, proved by computation, and a lower bound beside it. It holds where whoever shuffles does not collude with the
+epsilon, proved by computation, and a lower bound beside it. It holds where the shuffler does not collude with the
 collector; the local epsilon holds without that. With several surveys or --times, also that of all of them together, for
 a person who answers each. Nothing is simulated.
 """
@@ -27,10 +27,10 @@ a person who answers each. Nothing is simulated.
 _EXAMPLES = """\
 examples:
   sottovoce amplify survey.json                        with a relay: its smallest batch and its delta
-  sottovoce amplify survey.json --n 1e5 --delta 1e-6   100,000 honest answers in one batch
-  sottovoce amplify survey.json --n 1e5 --delta 1e-6 --picture central.png
-  sottovoce amplify weekly.json --n 1e5 --delta 1e-6 --times 4      four windows of a tracking survey
-  sottovoce amplify one.json other.json --n 1e5 --delta 1e-6 --json
+  sottovoce amplify survey.json --people 1e5 --delta 1e-6   100,000 honest answers in one batch
+  sottovoce amplify survey.json --people 1e5 --delta 1e-6 --picture central.png
+  sottovoce amplify weekly.json --people 1e5 --delta 1e-6 --times 4      four windows of a tracking survey
+  sottovoce amplify one.json other.json --people 1e5 --delta 1e-6 --json
 """
 
 _METHODS = {
@@ -47,7 +47,9 @@ def register(parser: Parser) -> None:
         "surveys", type=Path, nargs="+", metavar="FILE", help="the survey's JSON; several for all of them"
     )
     parser.add_argument("--attachment", type=Path, metavar="FILE", help="the file that it names by digest, if any")
-    add_integer(parser, "--n", "N", "honest answers in one batch (default: the smallest batch of the survey's relay)")
+    add_integer(
+        parser, "--people", "N", "honest answers in one batch (default: the smallest batch of the survey's relay)"
+    )
     add_number(parser, "--delta", "D", "delta of the central guarantee (default: that of the survey's relay)")
     add_integer(parser, "--times", "K", "number of times that a person answers all of them", 1)
     parser.add_argument(
@@ -61,19 +63,22 @@ def _run(arguments: argparse.Namespace) -> int:
     check_picture(arguments.picture)
     surveys = _surveys(arguments)
     with working("computing the certificate"):
-        found = [survey.amplified(arguments.n, arguments.delta) for survey in surveys]
-        together = _together(found, arguments)
+        certificates = [survey.amplified(people=arguments.people, delta=arguments.delta) for survey in surveys]
+        together = _together(certificates, arguments)
     if arguments.picture is not None:
         from sottovoce.figures.style import save_figure
 
         with working("drawing"):
-            save_figure(found[0].plot().figure, arguments.picture)
+            save_figure(certificates[0].plot().figure, arguments.picture)
     if arguments.json:
         drawn = {} if arguments.picture is None else {"picture": str(arguments.picture)}
-        each = [{"survey": one.id, "title": one.title, **of.to_dict()} for one, of in zip(surveys, found, strict=True)]
+        each = [
+            {"survey": survey.id, "title": survey.title, **certificate.to_dict()}
+            for survey, certificate in zip(surveys, certificates, strict=True)
+        ]
         print_json({"surveys": each, "composed": None if together is None else together.to_dict(), **drawn})
         return 0
-    _show(surveys, found, together)
+    _show(surveys, certificates, together)
     if arguments.picture is not None:
         console().print(f"{arguments.picture}: central against local epsilon", markup=False, soft_wrap=True)
     return 0
@@ -89,26 +94,26 @@ def _surveys(arguments: argparse.Namespace) -> list[Survey | Tracking]:
     for option in ("attachment", "picture"):
         if len(arguments.surveys) > 1 and getattr(arguments, option) is not None:
             raise UsageError(f"--{option} is for one survey (see: sottovoce amplify --help)")
-    found = [stated_in_file(path, arguments.attachment) for path in arguments.surveys]
-    for path, survey in zip(arguments.surveys, found, strict=True):
+    surveys = [stated_in_file(path, arguments.attachment) for path in arguments.surveys]
+    for path, survey in zip(arguments.surveys, surveys, strict=True):
         if isinstance(survey, Panel):
             raise SurveyError(
                 f"{str(path)!r} is a panel, which has no certificate: each question waits for the answers before it, "
                 "and a batch cannot; ask a survey of all queries at once, or a tracking survey"
             )
-    return [survey for survey in found if not isinstance(survey, Panel)]
+    return [survey for survey in surveys if not isinstance(survey, Panel)]
 
 
-def _together(found: list[Amplified], arguments: argparse.Namespace) -> Composed | None:
+def _together(certificates: list[Amplified], arguments: argparse.Namespace) -> Composed | None:
     """What all of them together reveal, at the largest of their deltas; None for one survey that is answered once."""
     from sottovoce.surveys.composition import compose
 
-    if len(found) == arguments.times == 1:
+    if len(certificates) == arguments.times == 1:
         return None
-    return compose(found, max(one.delta for one in found), arguments.times)
+    return compose(certificates, delta=max(certificate.delta for certificate in certificates), times=arguments.times)
 
 
-def _show(surveys: list[Survey | Tracking], found: list[Amplified], together: Composed | None) -> None:
+def _show(surveys: list[Survey | Tracking], certificates: list[Amplified], together: Composed | None) -> None:
     from rich.markup import escape
 
     from sottovoce.core.text import one_line
@@ -123,19 +128,19 @@ def _show(surveys: list[Survey | Tracking], found: list[Amplified], together: Co
     table.add_column("title")
     for heading in ("local epsilon", "central epsilon", "at least", "delta", "honest answers"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for survey, one in zip(surveys, found, strict=True):
+    for survey, certificate in zip(surveys, certificates, strict=True):
         table.add_row(
             survey.id[:12],
             escape(one_line(survey.title)),
-            f"{one.local_epsilon:g}",
-            f"[bold]{rounded_up(one.epsilon)}[/]",
-            f"{one.lower:.3g}" if one.lower else "",
-            f"{one.delta:g}",
-            f"{one.n:,}",
+            f"{certificate.local_epsilon:g}",
+            f"[bold]{rounded_up(certificate.epsilon)}[/]",
+            f"{certificate.lower:.3g}" if certificate.lower else "",
+            f"{certificate.delta:g}",
+            f"{certificate.n:,}",
         )
     out.print(table)
     if together is None:
-        out.print(f"\n{found[0]}; proved {_METHODS[found[0].method]}.", markup=False)
+        out.print(f"\n{certificates[0]}; proved {_METHODS[certificates[0].method]}.", markup=False)
     else:
         out.print(f"\nAll together: {together}.", markup=False)
-    out.print((together or found[0]).assumption, markup=False, style="dim")
+    out.print((together or certificates[0]).assumption, markup=False, style="dim")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json, add_number
-from sottovoce.cli.device_options import add_allowed, add_device, device_settings, find_listed, one_line_errors
+from sottovoce.cli.device_options import add_allowed, add_device, device_settings, one_line_errors
 from sottovoce.cli.output import print_json
 from sottovoce.core.limits import DEFAULT_CAP
 
@@ -28,10 +28,11 @@ when to come back. The report of a survey that states a relay goes to that relay
 """
 
 _EXAMPLES = """\
-SURVEY is an id, the first 8 or more digits of one, or a title. VALUE is a label, a number, a record such as
+SURVEY is an id, the first eight or more digits of one, or a title. VALUE is a label, a number, a record such as
 age=31,country=FR, several choices such as tea,water (or '' for none), a word, or a vector such as 0.5,-1,2; "-" reads
 it from standard input, where other users of this machine cannot see it. Write -- before a value that begins with a
-dash. What is no word of a survey of words is answered as "other", and the report does not tell.
+dash. In a survey of words, a value that is not a word of the survey is answered as "other", and the report does not
+reveal that.
 
 examples:
   sottovoce answer http://127.0.0.1:8470 Colours red
@@ -88,17 +89,14 @@ def _line(raw: bytes) -> str:
 
 
 def _answer(device: Device, arguments: argparse.Namespace) -> Receipt:
-    from sottovoce.core.errors import SignatureError
     from sottovoce.device import REFUSE
 
-    survey_id = find_listed(device.collector(arguments.url), arguments.survey)
+    survey_id = device.find(arguments.url, arguments.survey)
     if arguments.refuse_renewals:
         device.refuse_renewals(survey_id)
-    if _is_answered_for_good(device, survey_id):
+    if device.is_answered(survey_id):
         return device.answer(arguments.url, survey_id, None)
     survey = device.survey(arguments.url, survey_id)
-    if arguments.survey not in (survey.title, survey_id[: len(arguments.survey)]):
-        raise SignatureError("the collector lists this survey under another title than the signed one")
     otherwise = REFUSE if arguments.otherwise is None else survey.parse(arguments.otherwise)
 
     def value(period: object) -> object:
@@ -106,10 +104,6 @@ def _answer(device: Device, arguments: argparse.Namespace) -> Receipt:
         return survey.parse(text)
 
     return device.answer(arguments.url, survey_id, value, otherwise=otherwise)
-
-
-def _is_answered_for_good(device: Device, survey_id: str) -> bool:
-    return any(entry.survey == survey_id and not entry.renews for entry in device.ledger)
 
 
 def _write_calendar(receipt: Receipt, path: Path) -> str:

@@ -19,11 +19,12 @@ __all__ = [
     "add_subcommands",
     "name_neighbours",
     "number",
+    "refuse_options",
     "whole_number",
 ]
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-"""Where subcommands are added."""
+"""The object that subcommands are added to."""
 
 _LONGEST = 40  # digits before the decimal point; no option takes larger numbers
 
@@ -94,6 +95,15 @@ def add_json(parser: Options) -> None:
 def add_subcommands(parser: Parser, title: str, metavar: str) -> Commands:
     """Make the command take one more word; returns where the choices for it are added."""
     return parser.add_subparsers(title=title, metavar=metavar, required=True, parser_class=type(parser))
+
+
+def refuse_options(arguments: argparse.Namespace, reason: str, *names: str) -> None:
+    """Refuse an option that was given and that nothing would read; the reason follows its name."""
+    from sottovoce.cli.parser import UsageError
+
+    for name in names:
+        if name in arguments.given:
+            raise UsageError(f"--{name.replace('_', '-')} {reason}")
 
 
 def name_neighbours(kinds: Commands) -> None:

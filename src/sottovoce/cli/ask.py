@@ -16,6 +16,7 @@ from sottovoce.core.words import plural
 if TYPE_CHECKING:
     from sottovoce.adaptive.history import AnyAnswer
     from sottovoce.adaptive.session import Session
+    from sottovoce.adaptive.state import SessionState
     from sottovoce.cli.parser import Parser
 
 __all__ = ["register"]
@@ -66,6 +67,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if isinstance(live.survey, Panel):
         asked.check(live.survey.domain)  # report an error before waiting for devices
     session = live.session(reports=arguments.reports, seconds=arguments.seconds, finish=False)
+    _refuse_other_choices(session.state, asked.text, arguments.choices)
     try:
         answer = None
         if session.state.opened is not None:
@@ -109,6 +111,22 @@ def _counting(words: str) -> Iterator[Advance]:
 
 def _choices(text: str) -> int | list[str]:
     return int(text) if text.isdecimal() and len(text) < 10 else [name.strip() for name in text.split(",")]
+
+
+def _refuse_other_choices(state: SessionState, question: str, choices: str | None) -> None:
+    """An open round that asks the same question for other choices is not the one that is resumed."""
+    from sottovoce.adaptive.answer import n_choices, seat_of
+    from sottovoce.core.errors import SessionError
+
+    if choices is None or state.opened is None or seat_of(state.opened).query.text != question:
+        return
+    size = n_choices(state.opened)
+    if size and _choices(choices) != (list(state.opened_labels) or size):
+        named = ",".join(state.opened_labels) or str(size)
+        raise SessionError(
+            f"round {seat_of(state.opened).round} asks this question already, with --choices {shown(named)}: resume it "
+            "with these, and ask for other choices after it"
+        ).at("choices")
 
 
 def _is_same(answer: AnyAnswer, question: str, choices: str | None) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.auditing import DEFAULT_DELTA
-from sottovoce.cli.arguments import add_epsilon, add_integer, add_json, add_number
+from sottovoce.cli.arguments import add_epsilon, add_integer, add_json, add_number, refuse_options
 from sottovoce.cli.output import console, print_json, progress, titled_table
 from sottovoce.core.progress import steps
 
@@ -49,7 +49,7 @@ examples:
 def register(parser: Parser) -> None:
     """Describe the command and add its options."""
     parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
-    parser.add_argument("mechanisms", nargs="*", metavar="MECHANISM", help="which to audit (default: all)")
+    parser.add_argument("mechanisms", nargs="*", metavar="MECHANISM", help="mechanisms to audit (default: all)")
     parser.add_argument("--survey", type=Path, metavar="FILE", help="audit the survey whose JSON this file holds")
     parser.add_argument("--attachment", type=Path, metavar="FILE", help="the file that it names by digest, if any")
     parser.add_argument(
@@ -113,18 +113,17 @@ def _survey(arguments: argparse.Namespace) -> Survey | None:
     from sottovoce.surveys.survey import Survey
 
     if arguments.survey is None:
-        for option in ("attachment", "client"):
-            if getattr(arguments, option) is not None:
-                raise UsageError(f"--{option} belongs to a survey: give --survey too (see: sottovoce audit --help)")
+        refuse_options(arguments, "belongs to a survey: give --survey too", "attachment", "client")
         return None
-    beside = {"MECHANISM": arguments.mechanisms, "--epsilon": arguments.epsilon, "--values": arguments.values}
-    beside |= {"--all": arguments.all}
-    extra = next((name for name, given in beside.items() if given not in (None, [], False)), None)
-    if extra is not None:
-        raise UsageError(f"--survey says what is audited: leave {extra} out (see: sottovoce audit --help)")
+    if arguments.mechanisms:
+        raise UsageError("--survey says what is audited: leave MECHANISM out (see: sottovoce audit --help)")
+    reason = "is for mechanisms by name; the survey says it itself: leave it out"
+    refuse_options(arguments, reason, "epsilon", "values", "delta", "all")
     survey = stated_in_file(arguments.survey, arguments.attachment)
     if not isinstance(survey, Survey):
-        raise SurveyError(f"{str(arguments.survey)!r} is a panel, which asks nothing itself: name one of its rounds")
+        raise SurveyError(
+            f"{str(arguments.survey)!r} is a {survey.noun}, which asks nothing itself: name one of its {survey.part}s"
+        )
     return survey
 
 
@@ -143,14 +142,16 @@ def _audit_client(arguments: argparse.Namespace, survey: Survey) -> ClientAudit:
 
 
 def _audit_names(arguments: argparse.Namespace, names: list[str], epsilons: tuple[float, ...]) -> list[AuditResult]:
-    settings = {"domain_size": arguments.values, "samples": arguments.samples, "delta": arguments.delta}
-    settings["seconds"] = arguments.seconds
+    from sottovoce.auditing import has_delta
+
+    settings = {"domain_size": arguments.values, "samples": arguments.samples, "seconds": arguments.seconds}
     given = {name: setting for name, setting in settings.items() if setting is not None}
     results: list[AuditResult] = []
     with progress("auditing", len(names) * len(epsilons), "audits") as advance:
         for epsilon in epsilons:
             for name in names:
-                results.append(_audited(name, epsilon, given))
+                more = {"delta": arguments.delta} if has_delta(name) else {}
+                results.append(_audited(name, epsilon, {**given, **more}))
                 advance(1)
     return results
 
@@ -159,7 +160,7 @@ def _audited(name: str, epsilon: float, given: dict[str, Any]) -> AuditResult:
     from sottovoce.auditing import audit
 
     try:
-        return audit(name, epsilon, **given)
+        return audit(name, epsilon=epsilon, **given)
     except MemoryError as error:
         named = {"domain_size": "--values", "samples": "--samples"}
         options = [option for setting, option in named.items() if setting in given]
@@ -169,8 +170,8 @@ def _audited(name: str, epsilon: float, given: dict[str, Any]) -> AuditResult:
 
 
 def _subjects(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ...]]:
-    """Which mechanisms to audit at which epsilons; all options are checked before the first audit."""
-    from sottovoce.auditing import auditable, check_seconds
+    """The mechanisms to audit, with their epsilons; all options are checked before the first audit."""
+    from sottovoce.auditing import auditable, check_seconds, has_delta
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.errors import MechanismError
     from sottovoce.core.limits import check_delta, check_epsilon, check_integer
@@ -181,6 +182,8 @@ def _subjects(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ..
     if unknown is not None:
         raise MechanismError(f"mechanism {unknown!r} cannot be audited; choose among {', '.join(known)}")
     check_delta(arguments.delta)
+    if not any(has_delta(name) for name in names):
+        refuse_options(arguments, "is for mechanisms that have a delta, such as gaussian: leave it out", "delta")
     if arguments.samples is not None:
         check_integer("samples", arguments.samples, *SAMPLES)
     if arguments.seconds is not None:

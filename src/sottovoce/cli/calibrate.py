@@ -37,7 +37,9 @@ def register(parser: Parser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     add_integer(parser, "--reports", "N", "reports per measurement", DEFAULT_REPORTS)
     parser.add_argument("--spark", action="store_true", help="measure Spark too, on all cores of this machine")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="where to write the rates (default: the user's cache)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="file to write the rates to (default: the user's cache)"
+    )
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -47,11 +49,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
     from sottovoce.core.files import check_file
     from sottovoce.engines.calibrate import calibrate
-    from sottovoce.engines.cost import place
+    from sottovoce.engines.cost import rates_file
 
     if arguments.out is not None:
         check_file(arguments.out, "file of rates")
-    kept = arguments.out or place()
+    kept = arguments.out or rates_file()
     with working("measuring this machine") as tell:
         rates = calibrate(arguments.reports, spark=arguments.spark, tell=tell)
     rates.save(kept)

@@ -6,21 +6,21 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Final
 
-from sottovoce.cli.arguments import add_json
+from sottovoce.cli.arguments import add_json, refuse_options
 from sottovoce.collector.settings import TOKEN_VARIABLE, URL_VARIABLE
 
 if TYPE_CHECKING:
     from sottovoce.analyst.collector import Collector
     from sottovoce.cli.parser import Parser
 
-__all__ = ["CONNECTION", "SURVEY", "add_connection", "connected", "shown"]
+__all__ = ["CONNECTION", "SURVEY", "add_connection", "connected", "refuse_connection", "shown"]
 
 CONNECTION: Final = f"""\
 The collector's address and your token come from {URL_VARIABLE} and {TOKEN_VARIABLE} unless given. Prefer the variable
 for the token: other users of this machine can read command lines.
 """
 
-SURVEY: Final = "the survey's id, the beginning of its id, or its title"
+SURVEY: Final = "the survey's id, the first eight or more digits of it, or its title"
 
 
 def add_connection(parser: Parser) -> None:
@@ -51,6 +51,11 @@ def connected(arguments: argparse.Namespace, *, public: bool = False) -> Collect
             "printed, or use --token"
         )
     return connect(url, token or None, key=arguments.key, insecure=arguments.insecure)
+
+
+def refuse_connection(arguments: argparse.Namespace, reason: str) -> None:
+    """Refuse the options of a connection where no collector is asked."""
+    refuse_options(arguments, f"is for a collector, and none is asked: {reason}", "url", "token", "key", "insecure")
 
 
 def shown(text: str) -> str:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from sottovoce.cli.arguments import refuse_options
 from sottovoce.cli.connection import shown
 from sottovoce.cli.output import console, print_json, titled_table
 from sottovoce.core.words import plural
@@ -28,6 +29,7 @@ __all__ = [
     "draw_curve",
     "refuse_curve_options",
     "watch_curve",
+    "written_files",
 ]
 
 _ANSWERS: Final = 4
@@ -35,7 +37,7 @@ _ANSWERS: Final = 4
 
 
 def add_curve(parser: Parser) -> None:
-    """Which answer of a tracking survey is followed, and how."""
+    """Options for the answer of a tracking survey that is followed."""
     group = parser.add_argument_group("tracking surveys")
     group.add_argument(
         "--answer", metavar="LABEL", help=f"the answer to follow (default: the only one, or a table of {_ANSWERS})"
@@ -47,11 +49,7 @@ def add_curve(parser: Parser) -> None:
 
 def refuse_curve_options(arguments: argparse.Namespace) -> None:
     """A survey that is asked once has no curve."""
-    from sottovoce.cli.parser import UsageError
-
-    for given, option in ((arguments.answer is not None, "--answer"), (arguments.smooth, "--smooth")):
-        if given:
-            raise UsageError(f"{option} is for tracking surveys; this survey is asked once: leave it out")
+    refuse_options(arguments, "is for tracking surveys; this survey is asked once: leave it out", "answer", "smooth")
 
 
 def curve_of_files(totals: dict[str, ShardedAggregate]) -> Curve:
@@ -76,6 +74,10 @@ def watch_curve(arguments: argparse.Namespace, live: LiveSurvey) -> None:
 def deliver_curve(arguments: argparse.Namespace, curve: Curve) -> None:
     """The curve as the options ask for it."""
     draw_curve(arguments, curve)
+    if arguments.csv is not None:
+        curve.to_csv(arguments.csv, arguments.answer, arguments.level)
+    if arguments.parquet is not None:
+        curve.to_parquet(arguments.parquet, arguments.answer, arguments.level)
     if not arguments.json:
         console().print(curve_page(curve, curve_answers(arguments, curve), arguments.level, smooth=arguments.smooth))
         return
@@ -97,8 +99,14 @@ def draw_curve(arguments: argparse.Namespace, curve: Curve) -> None:
 def _result(arguments: argparse.Namespace, curve: Curve) -> dict[str, Any]:
     tracking = curve.tracking
     curves = [curve.to_dict(answer, arguments.level, arguments.smooth) for answer in curve_answers(arguments, curve)]
-    drawn = {} if arguments.picture is None else {"picture": str(arguments.picture)}
-    return {"survey": tracking.id, "title": tracking.title, "kind": "tracking", "curves": curves, **drawn}
+    about = {"survey": tracking.id, "title": tracking.title, "kind": "tracking"}
+    return {**about, "curves": curves, **written_files(arguments)}
+
+
+def written_files(arguments: argparse.Namespace) -> dict[str, str]:
+    """The files that were written, by the name of their option."""
+    given = {name: getattr(arguments, name) for name in ("picture", "csv", "parquet")}
+    return {name: str(path) for name, path in given.items() if path is not None}
 
 
 def curve_answers(arguments: argparse.Namespace, curve: Curve) -> list[str | None]:
@@ -117,52 +125,54 @@ def curve_page(curve: Curve, answers: list[str | None], level: float, *, smooth:
     from rich.console import Group
 
     curves = [curve.to_dict(answer, level, smooth) for answer in answers]
-    one = curves[0]
-    reports = sum(point["n_reports"] for point in one["points"])
+    first = curves[0]
+    reports = sum(point["n_reports"] for point in first["points"])
     title = (
-        f"{shown(one['title']) or one['survey'][:12]}: {plural(reports, 'report')} in "
-        f"{plural(len(one['points']), 'period')}"
+        f"{shown(first['title']) or first['survey'][:12]}: {plural(reports, 'report')} in "
+        f"{plural(len(first['points']), 'period')}"
     )
-    lines = [curve.tracking.promise, f"intervals: {one['method']}"]
+    lines = [curve.tracking.promise, f"intervals: {first['method']}"]
     if len(curves) > 1:
         more = curve.tracking.question.n_answers - len(curves)
         others = f"{plural(more, 'more answer')}; " if more > 0 else ""
         return Group(_several(title, f"{others}follow one with --answer, for its band and trend", curves), *lines)
-    lines.insert(0, _trend_words(curve, answers[0], one, level))
-    if one["smooth"] is not None:
-        lines.append(f"smoothed: {one['smooth']['assumption']}")
+    lines.insert(0, _trend_words(curve, answers[0], first, level))
+    if first["smooth"] is not None:
+        lines.append(f"smoothed: {first['smooth']['assumption']}")
     elif smooth:
         lines.append("smoothed: after three closed periods with reports")
-    return Group(_single(f"{title}: {shown(one['answer'])}", one, truth), *lines)
+    return Group(
+        _single(f"{title}: {shown(first['answer'])}", first, truth, curve.tracking.question.truth_text), *lines
+    )
 
 
-def _trend_words(curve: Curve, answer: str | None, found: dict[str, Any], level: float) -> str:
-    if found["trend"] is None:
+def _trend_words(curve: Curve, answer: str | None, fields: dict[str, Any], level: float) -> str:
+    if fields["trend"] is None:
         return "trend: after three closed periods with reports"
     return f"trend: {curve.trend(answer, level)}"
 
 
-def _single(title: str, found: dict[str, Any], truth: Any) -> Table:
+def _single(title: str, fields: dict[str, Any], truth: Any, truth_text: str) -> Table:
     table = titled_table(
         title,
-        f"band: holds for all closed periods together; in {found['unit']}"
-        if found["unit"]
+        f"band: holds for all closed periods together; in {fields['unit']}"
+        if fields["unit"]
         else "band: holds for all closed periods together",
     )
-    level = f"{100 * found['level']:g} %"
+    level = f"{100 * fields['level']:g} %"
     table.add_column("period", min_width=20)
     table.add_column("reports", justify="right")
     if truth is not None:
-        table.add_column("truth", justify="right")
+        table.add_column(truth_text, justify="right")
     table.add_column("estimate", justify="right", style="bold")
     for heading in (f"{level} interval", f"{level} band"):
         table.add_column(heading, justify="right", no_wrap=True)
-    smooth = {} if found["smooth"] is None else {one["period"]: one for one in found["smooth"]["points"]}
+    smooth = {} if fields["smooth"] is None else {point["period"]: point for point in fields["smooth"]["points"]}
     if smooth:
         table.add_column("smoothed", justify="right")
-    for point in found["points"]:
+    for point in fields["points"]:
         cells = [_named(point), f"{point['n_reports']:,}"]
-        cells += [] if truth is None else [f"{truth(found['answer'], point['period']):.4f}"]
+        cells += [] if truth is None else [f"{truth(fields['answer'], point['period']):.4f}"]
         cells += [
             _figure(point["value"]),
             _ends(point["low"], point["high"]),
@@ -177,10 +187,10 @@ def _several(title: str, caption: str, curves: list[dict[str, Any]]) -> Table:
     table = titled_table(title, caption)
     table.add_column("period", min_width=20)
     table.add_column("reports", justify="right")
-    for found in curves:
-        table.add_column(shown(found["answer"]), justify="right")
+    for column in curves:
+        table.add_column(shown(column["answer"]), justify="right")
     for at, point in enumerate(curves[0]["points"]):
-        values = [_figure(found["points"][at]["value"]) for found in curves]
+        values = [_figure(column["points"][at]["value"]) for column in curves]
         table.add_row(_named(point), f"{point['n_reports']:,}", *values)
     return table
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import add_integer, add_json
+from sottovoce.cli.arguments import add_integer, add_json, refuse_options
 from sottovoce.cli.output import check_ending, console, print_json, progress, working
 from sottovoce.core.words import plural
 
@@ -37,7 +37,7 @@ The service is stopped at the end.
 _EXAMPLES = """\
 examples:
   sottovoce demo
-  sottovoce demo --users 50_000 --seed 3 --out demo-report
+  sottovoce demo --people 50_000 --seed 3 --out demo-report
   sottovoce demo --keep --port 8470                  leave the service running, with the collected data
   sottovoce demo --no-report --json | jq '.coverage'
   sottovoce demo --no-report --picture demo.png      the bar charts alone (needs matplotlib)
@@ -47,10 +47,10 @@ examples:
 def register(parser: Parser) -> None:
     """Describe the command and add its options."""
     parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
-    add_integer(parser, "--users", "N", "number of devices", 1_000_000)
+    add_integer(parser, "--people", "N", "number of devices", 1_000_000)
     add_integer(parser, "--seed", "S", "seed of the simulated people", 7)
     parser.add_argument(
-        "--out", type=Path, default=Path(), metavar="DIR", help=f"where {REPORT_NAME} goes (default: .)"
+        "--out", type=Path, default=Path(), metavar="DIR", help=f"folder for {REPORT_NAME} (default: .)"
     )
     parser.add_argument("--no-report", action="store_true", help=f"do not write {REPORT_NAME}")
     parser.add_argument("--picture", type=Path, metavar="PATH", help="also write the bar charts, as .png, .svg or .pdf")
@@ -67,10 +67,12 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.core.files import check_folder
     from sottovoce.lab.demo.service import check_empty, running_service
     from sottovoce.lab.demo.wire import check_fleet
-    from sottovoce.lab.simulation.repeats import check_users, seeds_of
+    from sottovoce.lab.simulation.repeats import check_people, seeds_of
 
+    if arguments.no_report:
+        refuse_options(arguments, f"is where {REPORT_NAME} goes, and --no-report writes none", "out")
     began = time.perf_counter()
-    check_fleet(check_users(arguments.users))
+    check_fleet(check_people(arguments.people))
     seeds_of(arguments.seed, 1)
     check_empty(arguments.data)
     page = None if arguments.no_report else arguments.out / REPORT_NAME
@@ -84,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
     with _stopped_by_sigterm(), contextlib.ExitStack() as stack:
         with working("starting the service"):
             service = stack.enter_context(running_service(arguments.data, arguments.port))
-        result = _play(out, service, arguments.users, arguments.seed)
+        result = _play(out, service, arguments.people, arguments.seed)
         _write(result, page, arguments.picture)
         seconds = time.perf_counter() - began
         _end(out, service, result, page, arguments, seconds)
@@ -93,7 +95,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResult:
+def _play(out: Console, service: DemoService, people: int, seed: int) -> DemoResult:
     """Run the demonstration and show each part as it ends."""
     from sottovoce.cli import demo_words as words
     from sottovoce.lab.demo.demo import assemble, crowd_sizes, smaller_crowds, state_survey
@@ -101,32 +103,32 @@ def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResu
     from sottovoce.lab.demo.shuffled import compare_shuffled
     from sottovoce.lab.demo.wire import HOSTILE, DemoResult, DemoSurveys
 
-    with contextlib.closing(DemoSurveys(service, users, seed)) as stage:
+    with contextlib.closing(DemoSurveys(service, people, seed)) as stage:
         survey = state_survey()
         words.show_service(out, service, stage)
         words.show_guarantee(out, survey)
         samples = stage.owners.send_samples(stage.music)
         words.show_samples(out, survey, samples)
-        with progress(f"{plural(users, 'device')} to answer", users, "devices") as advance:
+        with progress(f"{plural(people, 'device')} to answer", people, "devices") as advance:
             sent = stage.ask_music(advance)
         words.show_sent(out, sent)
-        fewer = sum(size * repeats for size, repeats in crowd_sizes(users))
+        fewer = sum(size * repeats for size, repeats in crowd_sizes(people))
         with progress("simulating fewer people, to compare", max(1, fewer)) as advance:
-            smaller = smaller_crowds(survey, users, seed, advance)
+            smaller = smaller_crowds(survey, people, seed, advance)
         demo = assemble(survey, seed, samples, stage.counted(stage.music).aggregate(), smaller)
         influence = demo.estimate.influence(HOSTILE)
         words.show_estimate(out, demo)
         words.show_influence(out, influence)
-        with progress("devices answer a hundred questions at once", users, "devices") as advance:
+        with progress("devices answer a hundred questions at once", people, "devices") as advance:
             ages, ages_sent = stage.ask_ages(advance)
         words.show_ages(out, ages)
-        with progress("adaptive questions", users, "reports") as advance:
+        with progress("adaptive questions", people, "reports") as advance:
             asked, turns_sent = stage.ask_in_turn(advance)
-        words.show_asked(out, asked, users)
-        with progress("a number, choices and a form", 3 * people_for_forms(users), "devices") as advance:
+        words.show_asked(out, asked, people)
+        with progress("a number, choices and a form", 3 * people_for_forms(people), "devices") as advance:
             forms, forms_sent = stage.ask_forms(advance)
         words.show_forms(out, forms)
-        with progress("a year of months", users) as advance:
+        with progress("a year of months", people) as advance:
             habit = stage.follow_habit(advance)
         words.show_habit(out, habit)
         with working("the same question with a shuffler"):
@@ -182,7 +184,7 @@ def _end(
 
 def _keep(out: Console, service: DemoService) -> None:
     """Wait until Ctrl-C, or until the service ends by itself."""
-    # A caller may interrupt as soon as it reads the first of these lines; that is no failure.
+    # A caller may interrupt as soon as it reads the first of these lines; that is not a failure.
     with contextlib.suppress(KeyboardInterrupt):
         out.print(f"\n[bold]The service is still running[/]; Ctrl-C stops it. Its dashboard: {service.url}/")
         out.print(f"Sign in with {service.token}, or in another terminal:\n", soft_wrap=True)
@@ -229,5 +231,5 @@ def _write(result: DemoResult, page: Path | None, picture: Path | None) -> None:
 
 
 def _second(picture: Path) -> Path:
-    """Where the picture without and with a shuffler goes: beside the first."""
+    """The path of the picture without and with a shuffler, beside the first."""
     return picture.with_stem(f"{picture.stem}-shuffled")

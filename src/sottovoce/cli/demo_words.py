@@ -84,7 +84,7 @@ def show_guarantee(out: Console, survey: Survey) -> None:
 
 def show_samples(out: Console, survey: Survey, samples: tuple[SampleReport, ...]) -> None:
     """What three devices sent."""
-    largest = max(one.largest_ratio for one in samples)
+    largest = max(sample.largest_ratio for sample in samples)
     table = titled_table(
         f"Three people from operas answer the first survey with {plural(len(samples[0].report), 'byte')} each",
         f"The grey bytes identify the survey. Over all {survey.n_answers} answers, none of these reports is more than "
@@ -94,10 +94,10 @@ def show_samples(out: Console, survey: Survey, samples: tuple[SampleReport, ...]
     table.add_column("would love to play", style="bold", no_wrap=True)
     table.add_column("report", no_wrap=True)
     table.add_column("the same report from another answer")
-    for one in samples:
-        tag, rest = one.report[: len(survey.tag)].hex(), one.report[len(survey.tag) :].hex()
-        other = f"{one.other_answer}: {one.compared}"
-        table.add_row(one.person, one.answer, f"[dim]{tag}[/] [cyan]{rest}[/]", other)
+    for sample in samples:
+        tag, rest = sample.report[: len(survey.tag)].hex(), sample.report[len(survey.tag) :].hex()
+        other = f"{sample.other_answer}: {sample.compared}"
+        table.add_row(sample.person, sample.answer, f"[dim]{tag}[/] [cyan]{rest}[/]", other)
     out.print()
     out.print(table)
     out.print()
@@ -121,7 +121,7 @@ def show_sent(out: Console, sent: Sent) -> None:
 def show_estimate(out: Console, demo: MusicResult) -> None:
     """Estimates and the truth."""
     table = titled_table(
-        f"Estimate from {plural(demo.users, 'report')}: the twelve most common answers",
+        f"Estimate from {plural(demo.people, 'report')}: the twelve most common answers",
         "Per cent of the people. The collector sees the two middle columns; only this simulation knows the truth.",
     )
     table.add_column("answer", style="bold", no_wrap=True)
@@ -172,7 +172,7 @@ def show_ages(out: Console, ages: Ages) -> None:
         table.add_row(f"{100 * row.share:.0f} %", f"up to {row.truth}", f"up to [cyan]{row.estimate}[/]")
     out.print(table)
     out.print(
-        f"\n{plural(ages.users, 'device')} sent {plural(ages.report_bytes, 'byte')} each "
+        f"\n{plural(ages.people, 'device')} sent {plural(ages.report_bytes, 'byte')} each "
         f"({ages.mechanism}) about {ages.n_queries} questions: how many are at most 0, 1, .., 99 years old? The L2 "
         f"error of all answers is [bold]{ages.l2_projected:.3f}[/] ({ages.l2_raw:.3f} before projection); its "
         f"expectation is proved to be below {ages.l2_bound:.3f}.\n"
@@ -190,9 +190,9 @@ def show_forms(out: Console, forms: tuple[FormAnswer, ...]) -> None:
     for heading in ("truth", "estimate", "95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("contains truth", justify="center")
-    for one in forms:
-        ends = f"{one.low:.1f} to {one.high:.1f} {one.unit}"
-        table.add_row(one.title, one.answer, f"{one.truth:.1f}", f"[cyan]{one.value:.1f}[/]", ends, _mark(one.hit))
+    for form in forms:
+        ends = f"{form.low:.1f} to {form.high:.1f} {form.unit}"
+        table.add_row(form.title, form.answer, f"{form.truth:.1f}", f"[cyan]{form.value:.1f}[/]", ends, _mark(form.hit))
     out.print(table)
     out.print()
 
@@ -225,9 +225,9 @@ def show_habit(out: Console, habit: Habit) -> None:
 
 
 def show_shuffled(out: Console, crowd: ShuffledCrowd) -> None:
-    """The same people and the same central guarantee, without and with a shuffler."""
+    """Show one question asked at one central guarantee, without and with a shuffler."""
     table = titled_table(
-        f"The first question again, by {plural(crowd.users, 'person', 'people')}: without and with a shuffler",
+        f"The first question again, by {plural(crowd.people, 'person', 'people')}: without and with a shuffler",
         "Per cent of the people: truth, and estimates with their 95 % intervals.",
     )
     table.add_column("answer", style="bold", no_wrap=True)
@@ -248,26 +248,26 @@ def show_shuffled(out: Console, crowd: ShuffledCrowd) -> None:
     )
 
 
-def show_asked(out: Console, asked: tuple[AskedQuestion, ...], users: int) -> None:
+def show_asked(out: Console, asked: tuple[AskedQuestion, ...], people: int) -> None:
     """The questions and answers of the third survey."""
     table = titled_table(
         "Adaptive questions: each is chosen after the earlier answers",
-        f"Per cent of the people. {plural(users, 'device')}, each in one round, drawn once. The intervals hold "
+        f"Per cent of the people. {plural(people, 'device')}, each in one round, drawn once. The intervals hold "
         "simultaneously, however the questions are chosen.",
     )
     table.add_column("the analyst asks", style="bold")
     for heading in ("answered", "truth", "estimate", "95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("contains truth", justify="center")
-    for one in asked:
-        low, high = f"{100 * one.low:.1f}", f"{100 * one.high:.1f}"
+    for question in asked:
+        low, high = f"{100 * question.low:.1f}", f"{100 * question.high:.1f}"
         table.add_row(
-            one.words,
-            f"{one.reports:,}",
-            f"{100 * one.truth:.1f}",
-            f"[cyan]{100 * one.value:.1f}[/]",
+            question.words,
+            f"{question.reports:,}",
+            f"{100 * question.truth:.1f}",
+            f"[cyan]{100 * question.value:.1f}[/]",
             f"{low} to {high}",
-            _mark(one.hit),
+            _mark(question.hit),
         )
     out.print(table)
     out.print()

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sottovoce.cli.arguments import add_integer, add_number
 from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_MAX_ANSWERS, DEFAULT_WINDOW_DAYS
-from sottovoce.surveys.statement import is_digest
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
-    from sottovoce.device import CollectorClient
 
-__all__ = ["add_device", "device_settings", "find_listed", "one_line_errors", "split_address"]
+__all__ = ["add_device", "device_settings", "one_line_errors", "split_address"]
 
 _STORE: Final = Path("device.db")
 _LONGEST_ERROR: Final = 1000
@@ -83,13 +81,11 @@ def one_line_errors() -> Iterator[None]:
         raise
 
 
-_SHORTEST_PREFIX: Final = 8
-_MOST_SHOWN: Final = 8
 _ADDRESS: Final = re.compile(r"(https?://.+?)/(?:v1/surveys|survey|s)/([0-9a-f]{64})/?")
 
 
 def split_address(text: str) -> tuple[str, str] | None:
-    """The collector and the id in the address of a survey's page; None if it is no such address.
+    """The collector and the id in the address of a survey's page; None for any other address.
 
     Examples
     --------
@@ -98,29 +94,5 @@ def split_address(text: str) -> tuple[str, str] | None:
     >>> split_address("Colours") is None
     True
     """
-    found = _ADDRESS.fullmatch(text)
-    return None if found is None else (found[1], found[2])
-
-
-def find_listed(collector: CollectorClient, wanted: str) -> str:
-    """The id of the named survey. The list is unsigned; the survey is verified before it is used."""
-    from sottovoce.core.errors import SurveyError
-
-    if not wanted:
-        raise SurveyError("no survey is given; name it by title or id")
-    if is_digest(wanted):
-        return wanted
-    is_prefix = re.fullmatch(rf"[0-9a-f]{{{_SHORTEST_PREFIX},63}}", wanted) is not None
-    found = {
-        listed.id
-        for listed in collector.surveys()
-        if is_digest(listed.id) and (listed.title == wanted or (is_prefix and listed.id.startswith(wanted)))
-    }
-    if len(found) == 1:
-        return found.pop()
-    if found:
-        shown = ", ".join(sorted(found)[:_MOST_SHOWN]) + (", and more" if len(found) > _MOST_SHOWN else "")
-        raise SurveyError(f"{len(found)} surveys match; name one by its id: {shown}")
-    raise SurveyError(
-        f"the collector has no such survey; give its title, or {_SHORTEST_PREFIX} to 64 hexadecimal digits of its id"
-    )
+    match = _ADDRESS.fullmatch(text)
+    return None if match is None else (match[1], match[2])

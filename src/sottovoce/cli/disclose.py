@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected
+from sottovoce.cli.arguments import refuse_options
+from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, refuse_connection
 from sottovoce.cli.output import print_json, report_error
 from sottovoce.collector.settings import URL_VARIABLE
 
@@ -78,11 +79,13 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.core.files import check_file, write_file
     from sottovoce.disclosure import About, disclose
 
+    if arguments.json and arguments.output is None:
+        refuse_options(arguments, "is for a page; --json prints JSON: leave one of them out", "format")
     about = About() if arguments.about is None else About.read(arguments.about)
     if arguments.output is not None:
         check_file(arguments.output, "page")
     survey, collector = _subject(arguments)
-    key, log = (None, None) if collector is None else (collector.key, _place(survey, collector))
+    key, log = (None, None) if collector is None else (collector.key, _position(survey, collector))
     page = disclose(survey, about=about, audit=arguments.audit, partial=True, key=key, log=log)
     if not arguments.partial:
         try:
@@ -108,27 +111,28 @@ def _subject(arguments: argparse.Namespace) -> tuple[AnySurvey, Collector | None
 
     path = Path(arguments.survey)
     if path.is_file() or path.suffix == ".json":
+        refuse_connection(arguments, "SURVEY is a file")
         return read_stated(path, arguments.attachment, read_survey), None
     if arguments.attachment is not None:
         raise UsageError("--attachment belongs to a survey in a file; a collector has its own (leave it out)")
     if not (arguments.url or os.environ.get(URL_VARIABLE)):
         raise UsageError(
-            f"there is no file {arguments.survey!r}, and no collector is given to look for a survey of that name; name "
-            f"a file with a survey's JSON, use --url or set {URL_VARIABLE}"
+            f"the file {arguments.survey!r} does not exist, and no collector is given to look for a survey of that "
+            f"name; name a file with a survey's JSON, use --url or set {URL_VARIABLE}"
         )
     collector = connected(arguments, public=True)
     return collector.survey(arguments.survey).survey, collector
 
 
-def _place(survey: AnySurvey, collector: Collector) -> PlaceInLog | None:
-    """Where the collector's log has it. A period has no place of its own: it follows from its tracking survey."""
+def _position(survey: AnySurvey, collector: Collector) -> PlaceInLog | None:
+    """The position of a survey in the collector's log. A period has none: it follows from its tracking survey."""
     from sottovoce.disclosure import PlaceInLog
     from sottovoce.surveys.survey import Survey
 
     if isinstance(survey, Survey) and survey.period is not None:
         return None
-    found = collector.place_in_log(survey.id)
-    return None if found is None else PlaceInLog(found[0], found[1].size, found[1].root.hex())
+    position = collector.place_in_log(survey.id)
+    return None if position is None else PlaceInLog(position[0], position[1].size, position[1].root.hex())
 
 
 def _tell(arguments: argparse.Namespace, page: Disclosure) -> None:
@@ -137,8 +141,8 @@ def _tell(arguments: argparse.Namespace, page: Disclosure) -> None:
     from sottovoce.cli.output import console
 
     if arguments.json:
-        found = page.to_dict()
-        told = {name: found[name] for name in ("survey", "standing", "cannot_be_stated")}
-        print_json({"page": str(arguments.output), **told})
+        fields = page.to_dict()
+        kept = {name: fields[name] for name in ("survey", "standing", "cannot_be_stated")}
+        print_json({"page": str(arguments.output), **kept})
     else:
         console().print(f"[bold]{escape(str(arguments.output))}[/]: {escape(page.headline)}", soft_wrap=True)

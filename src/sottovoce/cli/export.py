@@ -27,7 +27,7 @@ and statement. A panel gets one folder per round. sottovoce.analyst.parquet.read
 {CONNECTION}
 examples:
   sottovoce export "Favourite colour" --parquet colours
-  sottovoce export 3f9a --parquet colours --json
+  sottovoce export 3f9a11c2 --parquet colours --json
 """
 
 

@@ -43,7 +43,7 @@ before their next message.
 """
 
 _PREPARE = """\
-Add a key that opens messages, and that devices are not told yet. Where several services share a database, prepare a key
+Add a key that opens messages and is not yet given to devices. Where several services share a database, prepare a key
 on one of them, copy sealing.keys to the others, and rotate on each: whichever of them a message reaches can open it.
 """
 
@@ -62,7 +62,7 @@ def register(command: Parser) -> None:
         ("create", _create, "make the keys of a new collector", _CREATE),
         ("list", _list, "list the keys", "List the keys of a collector by number: never their private half."),
         ("rotate", _rotate, "let a new key be the current one", _ROTATE),
-        ("prepare", _prepare, "add a key that is not yet told to devices", _PREPARE),
+        ("prepare", _prepare, "add a key that is not yet given to devices", _PREPARE),
         ("forget", _forget, "remove a key for ever", _FORGET),
     ):
         action = inner.add_parser(
@@ -70,7 +70,7 @@ def register(command: Parser) -> None:
         )
         if name == "forget":
             action.add_argument("id", type=int, metavar="ID", help="the key's number; see 'sottovoce keys list'")
-            action.add_argument("--yes", action="store_true", help="do it: answers sealed to this key are lost")
+            action.add_argument("--yes", action="store_true", help="confirm: answers sealed to this key are lost")
         action.add_argument(
             "--settings", type=Path, metavar="FILE", help=f"the service's settings file (default: ${SETTINGS_VARIABLE})"
         )
@@ -107,7 +107,7 @@ def _create(arguments: argparse.Namespace) -> int:
     print("              signs the surveys; devices pin it (--key), so give it to their owners")
     print(f"fingerprint   {fingerprint(signing.public)}")
     print("              SHA-256 of the key, for people to compare")
-    print(f"made in {_folder(arguments)}; whoever has these files can speak for the collector: keep a copy apart")
+    print(f"made in {_folder(arguments)}; anybody with these files can speak for the collector: keep a copy apart")
     return 0
 
 
@@ -145,13 +145,13 @@ def _show(arguments: argparse.Namespace, keys: tuple[HeldKey, ...]) -> int:
     from sottovoce.core.signing import to_base64url
 
     if arguments.json:
-        listed = [{"id": one.key_id, "state": one.state, "public": to_base64url(one.key.public)} for one in keys]
+        listed = [{"id": key.key_id, "state": key.state, "public": to_base64url(key.key.public)} for key in keys]
         print_json({"keys": listed})
         return 0
     table = titled_table("sealing keys")
     for heading in ("id", "state", "public key", ""):
         table.add_column(heading)
-    for one in keys:
-        table.add_row(str(one.key_id), one.state, to_base64url(one.key.public), _MEANINGS[one.state])
+    for key in keys:
+        table.add_row(str(key.key_id), key.state, to_base64url(key.key.public), _MEANINGS[key.state])
     console().print(table)
     return 0

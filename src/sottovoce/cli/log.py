@@ -48,7 +48,7 @@ def register(command: Parser) -> None:
     check = inner.add_parser("check", help="check the log, and compare it", description=_CHECK, epilog=_EXAMPLES)
     _add_collector(check, "that of --state, or the key that it sends")
     check.add_argument(
-        "--state", type=Path, metavar="FILE", help="the checkpoint of the last check; made if there is none"
+        "--state", type=Path, metavar="FILE", help="the checkpoint of the last check; created if it does not exist"
     )
     check.add_argument(
         "--against",
@@ -137,16 +137,16 @@ def _check(arguments: argparse.Namespace) -> int:
         print(line)
     for line in problems:
         out.print(f"WRONG: {shown(line)}", soft_wrap=True)
-    for one in evidence:
-        for note in one["checkpoints"]:  # type: ignore[attr-defined]
+    for conflict in evidence:
+        for note in conflict["checkpoints"]:  # type: ignore[attr-defined]
             print(note)
     for line in kept:
         print(line)
     return 1 if problems else 0
 
 
-def _state(place: Path | None) -> str | None:
-    return None if place is None or not place.exists() else _read(place)
+def _state(path: Path | None) -> str | None:
+    return None if path is None or not path.exists() else _read(path)
 
 
 def _note(name: str, *, insecure: bool) -> str:
@@ -158,40 +158,40 @@ def _note(name: str, *, insecure: bool) -> str:
     return _read(Path(name))
 
 
-def _read(place: Path) -> str:
+def _read(path: Path) -> str:
     from sottovoce.core.errors import TransparencyError
     from sottovoce.transparency.tree_head import LONGEST_CHECKPOINT
 
     try:
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             return file.read(LONGEST_CHECKPOINT + 1).decode("utf-8", "replace")
     except OSError as error:
-        raise TransparencyError(f"{place} cannot be read: {error.strerror}; name the file of a checkpoint") from None
+        raise TransparencyError(f"{path} cannot be read: {error.strerror}; name the file of a checkpoint") from None
 
 
-def _keep(place: Path | None, view: LogView, evidence: list[dict[str, object]], *, is_right: bool) -> list[str]:
+def _keep(path: Path | None, view: LogView, evidence: list[dict[str, object]], *, is_right: bool) -> list[str]:
     """Remember what was seen; of a list that contradicts it the evidence, and what was remembered stays."""
     import msgspec
 
     from sottovoce.core.files import write_file
 
-    if place is None:
+    if path is None:
         return []
     if evidence:
         content = msgspec.json.format(msgspec.json.encode(evidence))
-        proof = _free(place, content)
+        proof = _free(path, content)
         write_file(proof, content)
-        return [f"the evidence is in {proof}; {place} was not changed"]
+        return [f"the evidence is in {proof}; {path} was not changed"]
     if is_right:
-        write_file(place, view.checkpoint)
-        return [f"remembered in {place}"]
+        write_file(path, view.checkpoint)
+        return [f"remembered in {path}"]
     return []
 
 
-def _free(place: Path, content: bytes) -> Path:
+def _free(path: Path, content: bytes) -> Path:
     """A name for evidence under which there is none yet, or the same: earlier evidence stays."""
     for number in itertools.count(1):
-        proof = place.with_name(f"{place.name}.conflict{'' if number == 1 else f'-{number}'}.json")
+        proof = path.with_name(f"{path.name}.conflict{'' if number == 1 else f'-{number}'}.json")
         if not proof.exists() or proof.read_bytes() == content:
             break
     return proof

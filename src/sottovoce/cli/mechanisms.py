@@ -42,7 +42,7 @@ _FINITE: Final = "finite"
 _VECTORS: Final = "vector"
 _PURE: Final = "pure epsilon-LDP"
 _NOT_ESTABLISHED: Final = "not established"
-"""Of a mechanism of another package that fails its battery, or does not serve this size."""
+"""Guarantee of a mechanism of another package that fails its battery, or does not serve this size."""
 
 
 def register(parser: Parser) -> None:
@@ -108,17 +108,17 @@ def _admitted(kind: type[FiniteMechanism], domain_size: int, epsilon: float) -> 
 
 def _vector(dimension: int, epsilon: float, delta: float) -> list[dict[str, Any]]:
     from sottovoce.core.errors import SurveyError
-    from sottovoce.core.limits import DEFAULT_USERS
+    from sottovoce.core.limits import DEFAULT_PEOPLE
     from sottovoce.mechanisms import VectorMechanism, serving
 
     able: list[AnyMechanism] = []
     unable: list[dict[str, Any]] = []
     for kind in serving(VectorMechanism).values():
         try:
-            able.append(kind.best(dimension, 1.0, epsilon, delta, DEFAULT_USERS))
+            able.append(kind.best(dimension, 1.0, epsilon, delta, DEFAULT_PEOPLE))
         except SurveyError as error:
             guarantee = _guarantee(
-                kind.best(1, 1.0, 1.0, delta or 1e-6, DEFAULT_USERS), f"{delta:g}" if delta else "delta"
+                kind.best(1, 1.0, 1.0, delta or 1e-6, DEFAULT_PEOPLE), f"{delta:g}" if delta else "delta"
             )
             unable.append({**_described(kind, _VECTORS, guarantee), "serves": False, "reason": str(error)})
     return _compared(able, _VECTORS) + unable

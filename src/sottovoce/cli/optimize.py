@@ -69,7 +69,7 @@ def _run(arguments: argparse.Namespace) -> int:
         def progress(steps: int, value: float) -> None:
             tell(f"searching: {plain(value)} after {plural(steps, 'step')}; Ctrl-C keeps the best so far")
 
-        found = optimize(
+        optimized = optimize(
             workload,
             arguments.epsilon,
             objective=arguments.objective,
@@ -78,10 +78,10 @@ def _run(arguments: argparse.Namespace) -> int:
             progress=progress,
         )
         if arguments.out is not None:
-            save(OptimizedStrategy.of(workload, found.epsilon, found.matrix, found.weights), arguments.out)
+            save(OptimizedStrategy.of(workload, optimized.epsilon, optimized.matrix, optimized.weights), arguments.out)
         tell("comparing with the other strategies")
-        known = _known(workload, found)
-    result = _result(workload, found, known, arguments.out)
+        known = _known(workload, optimized)
+    result = _result(workload, optimized, known, arguments.out)
     if arguments.json:
         print_json(result)
     else:
@@ -89,33 +89,33 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _known(workload: Workload, found: Optimized) -> tuple[str, float]:
+def _known(workload: Workload, optimized: Optimized) -> tuple[str, float]:
     """The best strategy without a search."""
     from sottovoce.lab.simulation.strategy_table import analytic_noise
 
-    known = {found.best_analytic[0]: found.best_analytic[1]}
-    known |= analytic_noise(workload, found.epsilon, found.objective)
+    known = {optimized.best_analytic[0]: optimized.best_analytic[1]}
+    known |= analytic_noise(workload, optimized.epsilon, optimized.objective)
     return min(known.items(), key=lambda item: item[1])
 
 
-def _result(workload: Workload, found: Optimized, known: tuple[str, float], out: Path | None) -> dict[str, Any]:
+def _result(workload: Workload, optimized: Optimized, known: tuple[str, float], out: Path | None) -> dict[str, Any]:
     from sottovoce.strategies.optimized import pack_channel
 
     return {
         "workload": workload.kind,
         "n_queries": workload.n_queries,
         "domain_size": workload.domain.size,
-        "epsilon": found.epsilon,
-        "objective": found.objective,
-        "variance": found.value,
-        "worst_variance": found.worst,
-        "mean_variance": found.total,
+        "epsilon": optimized.epsilon,
+        "objective": optimized.objective,
+        "variance": optimized.value,
+        "worst_variance": optimized.worst,
+        "mean_variance": optimized.total,
         "best_analytic": {"strategy": known[0], "variance": known[1]},
-        "lower_bound": found.lower_bound,
-        "relative_to_bound": found.value / found.lower_bound if found.lower_bound else None,
-        "reports": found.matrix.reports,
-        "fetched_bytes": len(pack_channel(found.matrix, found.weights)),
-        "finished": found.finished,
+        "lower_bound": optimized.lower_bound,
+        "relative_to_bound": optimized.value / optimized.lower_bound if optimized.lower_bound else None,
+        "reports": optimized.matrix.reports,
+        "fetched_bytes": len(pack_channel(optimized.matrix, optimized.weights)),
+        "finished": optimized.finished,
         **({} if out is None else {"file": str(out)}),
     }
 

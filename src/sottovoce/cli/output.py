@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Advance: TypeAlias = Callable[[int], object]
-"""Called with the number of items done since the last call."""
+"""A function that is called with the number of items done since the last call."""
 
 _WIDTH_IN_A_FILE = 110
 _LONGEST_ERROR = 4000

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import itertools
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, NoReturn
@@ -18,7 +20,7 @@ examples:
   sottovoce demo                                    a service, a million devices, seven surveys, report.html
   sottovoce plan shares --values 40 --epsilon 2 --margin 0.01
                                                     how many people, and which design?
-  sottovoce simulate shares --values 40 --users 1e6 --epsilon 2
+  sottovoce simulate shares --values 40 --people 1e6 --epsilon 2
                                                     measure the error before asking anybody
   sottovoce optimize --workload prefix:64 --epsilon 1
                                                     search for the best channel for a query set
@@ -81,8 +83,15 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**settings)
 
     def parse_known_args(self, *given: Any) -> Any:  # type: ignore[override]
-        """As argparse does, but the subcommand itself reports unexpected words, unless they may be private."""
-        found, extra = super().parse_known_args(*given)
+        """Parse as argparse does, but let the subcommand report unexpected words, unless they may be private.
+
+        `given` holds the names of the options that the words have, so that a command can refuse one that it would not
+        read.
+        """
+        parsed, extra = super().parse_known_args(*given)
+        words = itertools.takewhile(lambda word: word != "--", given[0] if given else sys.argv[1:])
+        options = (self._option_string_actions.get(word.partition("=")[0]) for word in words)
+        parsed.given = getattr(parsed, "given", frozenset()) | {option.dest for option in options if option is not None}
         if extra and self.hides_words:
             self.error("unexpected argument or unknown option; write -- before a value that begins with a dash")
         for word in extra:
@@ -91,7 +100,7 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"{option} is for {self.elsewhere[option]}, not for '{self.prog}'")
         if extra:
             self.error(f"unrecognized arguments: {' '.join(extra)}")
-        return found, extra
+        return parsed, extra
 
     def error(self, message: str) -> NoReturn:
         if self.hides_words and "required" in message:

@@ -16,20 +16,20 @@ from sottovoce.cli.arguments import (
     add_number,
     add_subcommands,
     name_neighbours,
+    refuse_options,
 )
 from sottovoce.cli.output import check_picture, console, print_json, progress, titled_table, working
+from sottovoce.cli.period_options import add_planned_periods, planned_periods
 from sottovoce.cli.plan_table import add_cost, costs_of, show_costs, show_plan, show_tracking_plan
 from sottovoce.cli.survey_options import (
     add_design,
     add_parameters,
-    add_planned_periods,
     asked_question,
     design_words,
     example_words,
     given_design,
     how_to_write,
     parameter_words,
-    planned_periods,
 )
 from sottovoce.core.words import figure, plural
 from sottovoce.questions.registry import REGISTRY
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _DESCRIPTION: Final = """\
-Give two of --epsilon, --users and an error (--margin or --l2); the third is computed, and all available designs are
+Give two of --epsilon, --people and an error (--margin or --l2); the third is computed, and all available designs are
 compared. Nothing is simulated: the errors follow from variances, for the worst population unless --population is
-given. With --central-epsilon and --delta reports are shuffled: give --users or an error, and the largest local epsilon
+given. With --central-epsilon and --delta reports are shuffled: give --people or an error, and the largest local epsilon
 that the certificate allows is computed, for each design its own.
 """
 
 _OF_WORDS: Final = """\
-Give two of --epsilon, --users and what is to be reached: --share for a word that is to be found, or the error of one
+Give two of --epsilon, --people and what is to be reached: --share for a word that is to be found, or the error of one
 word's share (--margin or --l2); the third is computed. Nothing is simulated. The plan says which shares are found, by
 the length of the word.
 """
@@ -75,8 +75,8 @@ _TO_FIND: Final = """\
 
 def register(parser: Parser) -> None:
     """Describe the command and add one kind per question."""
-    examples = "".join(f"  {_words(kind)} --epsilon 1 --users 1e6\n" for kind in REGISTRY.everything().values())
-    parser.epilog = f"examples:\n{examples}  sottovoce plan adaptive --rounds 20 --epsilon 1 --users 1e6\n"
+    examples = "".join(f"  {_words(kind)} --epsilon 1 --people 1e6\n" for kind in REGISTRY.everything().values())
+    parser.epilog = f"examples:\n{examples}  sottovoce plan panel --rounds 20 --epsilon 1 --people 1e6\n"
     kinds = add_subcommands(parser, "kinds", "KIND")
     for kind in REGISTRY.everything().values():
         _register(kinds, kind)
@@ -95,19 +95,19 @@ def _register(kinds: Commands, kind: type[Question]) -> None:
 {written}{chr(10) if written else ""}{_ERRORS}
 examples:
   {asked} --epsilon 2 --margin 0.01      how many people?
-  {asked} --epsilon 2 --users 1e6        what error?
-  {asked} --users 1e6 --l2 0.1           what epsilon?
-  {asked} --epsilon 2 --users 1e6 --max-report-bytes 4 --json
-  {asked} --epsilon 2 --users 1e5 --picture error.png
+  {asked} --epsilon 2 --people 1e6        what error?
+  {asked} --people 1e6 --l2 0.1           what epsilon?
+  {asked} --epsilon 2 --people 1e6 --max-report-bytes 4 --json
+  {asked} --epsilon 2 --people 1e5 --picture error.png
   {asked} --epsilon 1 --periods 52 --change 0.02           a year of weeks: how many people?
-  {asked} --central-epsilon 0.5 --delta 1e-8 --users 1e5    with a shuffler: what error?
+  {asked} --central-epsilon 0.5 --delta 1e-8 --people 1e5    with a shuffler: what error?
 {_TO_FIND.format(asked=asked) if kind.is_searched else ""}"""
     parser = kinds.add_parser(
         kind.kind, help=kind.summary, description=_OF_WORDS if kind.is_searched else _DESCRIPTION, epilog=epilog
     )
     add_parameters(parser, kind.parameters)
     add_epsilon(parser, required=False)
-    add_integer(parser, "--users", "N", "number of people")
+    add_integer(parser, "--people", "N", "number of people")
     add_number(parser, "--margin", "M", "margin of one answer (95 %%) to reach")
     add_number(parser, "--l2", "D", "L2 error over all answers to reach")
     add_number(parser, "--change", "C", "change between two periods to see; needs --periods or --renews")
@@ -115,8 +115,8 @@ examples:
         "--population", metavar="P", help="distribution of people's values, a name or a file (default: the worst case)"
     )
     if kind.is_searched:
-        add_number(parser, "--share", "S", "instead of an error: the share of people with a word that is to be found")
-        add_number(parser, "--probability", "P", "with which it is to be found (default: 0.9)")
+        add_number(parser, "--share", "S", "share of people with a word that is to be found; instead of an error")
+        add_number(parser, "--probability", "P", "probability with which it is to be found (default: 0.9)")
     add_design(parser, kind)
     _add_shuffler(parser)
     parser.add_argument(
@@ -140,25 +140,28 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
     from sottovoce.planning.tracking import TrackingPlan
 
     check_picture(arguments.picture)
+    if not arguments.cost:
+        refuse_options(arguments, "is about the cost of counting: add --cost", "rates", "workers", "worker_cores")
+    if arguments.periods is None and arguments.renews is None:
+        refuse_options(arguments, "is about periods: give --periods or --renews too", "every")
     question = asked_question(kind, arguments)
     with working("comparing designs"):
-        found: Plan | TrackingPlan = plan(
+        planned: Plan | TrackingPlan = plan(
             question,
             epsilon=arguments.epsilon,
             central_epsilon=arguments.central_epsilon,
             least=arguments.least,
-            users=arguments.users,
+            people=arguments.people,
             margin=arguments.margin,
             l2=arguments.l2,
-            share=getattr(arguments, "share", None),
-            probability=getattr(arguments, "probability", None),
             change=arguments.change,
             population=_population(question, arguments.population),
+            **{name: getattr(arguments, name) for name in kind.goals},
             **planned_periods(arguments),
             **given_design(arguments),
         )
-        tracking = found if isinstance(found, TrackingPlan) else None
-        once = found.period if isinstance(found, TrackingPlan) else found
+        tracking = planned if isinstance(planned, TrackingPlan) else None
+        once = planned.period if isinstance(planned, TrackingPlan) else planned
         # A tracking survey has an id once its first day is known.
         survey = {"survey": once.survey().id} if tracking is None else {}
     costs = costs_of(once, arguments) if arguments.cost else []
@@ -167,9 +170,9 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
     if arguments.json:
         drawn = {} if arguments.picture is None else {"picture": str(arguments.picture)}
         costed = {"cost": [cost.to_dict() for cost in costs]} if costs else {}
-        print_json({**found.to_dict(), **survey, **drawn, **costed})
+        print_json({**planned.to_dict(), **survey, **drawn, **costed})
         return 0
-    words = _publishing(kind, once, found.users, arguments)
+    words = _publishing(kind, once, planned.people, arguments)
     if tracking is None:
         show_plan(once, shlex.join(words))
     else:
@@ -191,42 +194,42 @@ def _population(question: Question, name: str | None) -> Any:
     return frequencies(name, question.domain.size)
 
 
-def _draw(found: Plan, path: Path) -> None:
+def _draw(planned: Plan, path: Path) -> None:
     from sottovoce.figures.style import save_figure
 
-    if found.recall is not None:
-        save_figure(found.recall.plot().figure, path)
+    if planned.recall is not None:
+        save_figure(planned.recall.plot().figure, path)
         return
     from sottovoce.lab.simulation.plan_picture import people_simulated, plan_curves, plan_figure
 
-    with progress("simulating people for the picture", max(1, people_simulated(found))) as advance:
-        curves = plan_curves(found, advance)
+    with progress("simulating people for the picture", max(1, people_simulated(planned))) as advance:
+        curves = plan_curves(planned, advance)
     save_figure(plan_figure(curves), path)
 
 
-def _publishing(kind: type[Question], found: Plan, users: int, arguments: argparse.Namespace) -> list[str]:
+def _publishing(kind: type[Question], planned: Plan, people: int, arguments: argparse.Namespace) -> list[str]:
     """The command that publishes the planned survey.
 
     With the same settings it chooses the same design; a plan for one population, or under a shuffler, names its
     design, which may not be the best for the worst case or at one local epsilon.
     """
-    settings = given_design(arguments) | {"criterion": None if found.criterion == "l2" else found.criterion}
-    if found.population is not None or found.central is not None:
-        settings |= {"strategy": found.best.strategy, "mechanism": found.best.mechanism, "criterion": None}
-    shuffled = [] if found.central is None else _relay_words(found.central)
-    if found.central is not None:
+    settings = given_design(arguments) | {"criterion": None if planned.criterion == "l2" else planned.criterion}
+    if planned.population is not None or planned.central is not None:
+        settings |= {"strategy": planned.best.strategy, "mechanism": planned.best.mechanism, "criterion": None}
+    shuffled = [] if planned.central is None else _relay_words(planned.central)
+    if planned.central is not None:
         settings["delta"] = 0.0
     return [
         *("sottovoce", "survey", "create", kind.kind, *parameter_words(kind.parameters, arguments)),
-        *("--epsilon", f"{found.epsilon!r}".removesuffix(".0"), "--users", f"{users}", *design_words(settings)),
+        *("--epsilon", f"{planned.epsilon!r}".removesuffix(".0"), "--people", f"{people}", *design_words(settings)),
         *shuffled,
     ]
 
 
-def _periods(found: TrackingPlan, arguments: argparse.Namespace) -> list[str]:
-    """The options for the planned periods; the first day is left to whoever publishes."""
-    words = [] if found.periods is None else ["--periods", str(found.periods)]
-    words += [] if found.windows == 1 else ["--renews", str(found.window)]
+def _periods(planned: TrackingPlan, arguments: argparse.Namespace) -> list[str]:
+    """The options for the planned periods; the first day is left to the publisher."""
+    words = [] if planned.periods is None else ["--periods", str(planned.periods)]
+    words += [] if planned.windows == 1 else ["--renews", str(planned.window)]
     return [*words, "--every", arguments.every or "week", "--starts", "YYYY-MM-DD"]
 
 
@@ -236,7 +239,7 @@ def _add_shuffler(parser: Parser) -> None:
         "with a shuffler that does not collude",
         "--delta is then that of the central guarantee, and --epsilon the largest local epsilon allowed",
     )
-    add_number(group, "--central-epsilon", "E", "what the reports of one batch together may reveal of one person")
+    add_number(group, "--central-epsilon", "E", "largest epsilon of the reports of one batch together")
     add_integer(group, "--least", "N", "people in the smallest batch that is forwarded (default: all of them)")
 
 
@@ -247,18 +250,18 @@ def _relay_words(central: Central) -> list[str]:
 
 
 _OF_PANELS = """\
-Give three of --rounds, --users, --epsilon and --error; the fourth is computed. The error is the largest over all
+Give three of --rounds, --people, --epsilon and --error; the fourth is computed. The error is the largest over all
 rounds, for questions with values between -radius and radius, and holds however questions depend on earlier answers.
 Everybody answers one round: twice the rounds leave half the people to each. Nothing is simulated.
 """
 
 _PANEL_EXAMPLES = """\
 examples:
-  sottovoce plan adaptive --rounds 20 --users 1e6 --epsilon 1          what error?
-  sottovoce plan adaptive --rounds 20 --epsilon 1 --error 0.05         how many people?
-  sottovoce plan adaptive --rounds 20 --users 1e6 --error 0.05         what epsilon?
-  sottovoce plan adaptive --users 1e6 --epsilon 1 --error 0.05         how many questions?
-  sottovoce plan adaptive --rounds 20 --users 1e5 --epsilon 1 --picture error.png
+  sottovoce plan panel --rounds 20 --people 1e6 --epsilon 1          what error?
+  sottovoce plan panel --rounds 20 --epsilon 1 --error 0.05         how many people?
+  sottovoce plan panel --rounds 20 --people 1e6 --error 0.05         what epsilon?
+  sottovoce plan panel --people 1e6 --epsilon 1 --error 0.05         how many questions?
+  sottovoce plan panel --rounds 20 --people 1e5 --epsilon 1 --picture error.png
 """
 
 
@@ -266,9 +269,9 @@ def _register_panels(kinds: Commands) -> None:
     """Add the kind."""
     parser = kinds.add_parser(Panel.kind, help=Panel.summary, description=_OF_PANELS, epilog=_PANEL_EXAMPLES)
     # The domain does not affect the error.
-    own = [one for one in Panel.parameters if not one.group]
+    own = [parameter for parameter in Panel.parameters if not parameter.group]
     add_parameters(parser, own, optional=frozenset({"rounds"}))
-    add_integer(parser, "--users", "N", "number of people")
+    add_integer(parser, "--people", "N", "number of people")
     add_epsilon(parser, required=False)
     add_number(parser, "--error", "T", "the largest error allowed")
     parser.add_argument(
@@ -285,37 +288,43 @@ def _run_panel(arguments: argparse.Namespace) -> int:
     from sottovoce.planning.panel import plan_panel
 
     check_picture(arguments.picture)
-    found = plan_panel(arguments.rounds, arguments.users, arguments.epsilon, arguments.error, radius=arguments.radius)
+    planned = plan_panel(
+        rounds=arguments.rounds,
+        people=arguments.people,
+        epsilon=arguments.epsilon,
+        error=arguments.error,
+        radius=arguments.radius,
+    )
     if arguments.picture is not None:
-        _draw_panel(found, arguments.picture)
+        _draw_panel(planned, arguments.picture)
     if arguments.json:
         drawn = {} if arguments.picture is None else {"picture": str(arguments.picture)}
-        print_json({**found.to_dict(), **drawn})
+        print_json({**planned.to_dict(), **drawn})
     else:
-        _show_panel(found)
+        _show_panel(planned)
         if arguments.picture is not None:
             console().print(f"{arguments.picture}: error against rounds", markup=False, soft_wrap=True)
     return 0
 
 
-def _draw_panel(found: PanelPlan, path: Path) -> None:
+def _draw_panel(planned: PanelPlan, path: Path) -> None:
     from sottovoce.figures.style import save_figure
     from sottovoce.lab.simulation.adaptive_curves import adaptive_curves, adaptive_figure, people_simulated
 
-    with progress("simulating sessions for the picture", max(1, people_simulated(found))) as advance:
-        curves = adaptive_curves(found, advance)
+    with progress("simulating sessions for the picture", max(1, people_simulated(planned))) as advance:
+        curves = adaptive_curves(planned, advance)
     save_figure(adaptive_figure(curves), path)
 
 
-def _show_panel(found: PanelPlan) -> None:
-    people, private = plural(found.users, "person", "people"), f"epsilon {found.epsilon:g}"
-    questions, reached = plural(found.rounds, "round"), f"error at most {found.error:.4g}"
+def _show_panel(planned: PanelPlan) -> None:
+    people, private = plural(planned.people, "person", "people"), f"epsilon {planned.epsilon:g}"
+    questions, reached = plural(planned.rounds, "round"), f"error at most {planned.error:.4g}"
     question = {
         "error": f"{questions}, {people}, {private}: what error?",
-        "users": f"{questions}, {private}, {reached}: how many people?",
+        "people": f"{questions}, {private}, {reached}: how many people?",
         "epsilon": f"{questions}, {people}, {reached}: what epsilon?",
         "rounds": f"{people}, {private}, {reached}: how many questions?",
-    }[found.solved_for]
+    }[planned.solved_for]
     table = titled_table(
         question,
         "proved: for every population, however questions are chosen; expected: by the exact variance, for answers near "
@@ -324,23 +333,23 @@ def _show_panel(found: PanelPlan) -> None:
     table.add_column("", no_wrap=True)
     for heading in ("rounds", "people per round", "error, proved", "expected", "printed"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for line in found.lines:
+    for line in planned.lines:
         table.add_row(
-            "[green]➜[/]" if line.rounds == found.rounds else "",
+            "[green]➜[/]" if line.rounds == planned.rounds else "",
             f"{line.rounds:,}",
-            f"{line.users_per_round:,.0f}",
+            f"{line.people_per_round:,.0f}",
             figure(line.bound),
             figure(line.predicted),
             "" if line.paper is None else figure(line.paper),
-            style="bold" if line.rounds == found.rounds else None,
+            style="bold" if line.rounds == planned.rounds else None,
         )
     out = console()
     out.print(table)
     answer = {
-        "error": f"expected largest error at most {figure(found.line.bound)}",
-        "users": people,
-        "epsilon": f"epsilon {found.epsilon:.4g}",
+        "error": f"expected largest error at most {figure(planned.line.bound)}",
+        "people": people,
+        "epsilon": f"epsilon {planned.epsilon:.4g}",
         "rounds": questions,
-    }[found.solved_for]
+    }[planned.solved_for]
     out.print()
-    out.print(f"[bold]{answer}[/]: {found.statement}", highlight=False)
+    out.print(f"[bold]{answer}[/]: {planned.statement}", highlight=False)

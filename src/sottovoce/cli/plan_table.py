@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sottovoce.cli.arguments import add_integer
+from sottovoce.cli.arguments import add_integer, refuse_options
 from sottovoce.cli.output import console, titled_table
 from sottovoce.core.words import delta_suffix, figure, guarantee, plural
 from sottovoce.strategies.words.levels import length_unit
@@ -24,58 +24,58 @@ if TYPE_CHECKING:
 __all__ = ["add_cost", "costs_of", "show_costs", "show_plan", "show_tracking_plan"]
 
 
-def show_tracking_plan(found: TrackingPlan, publish: str) -> None:
+def show_tracking_plan(planned: TrackingPlan, publish: str) -> None:
     """The designs of one period, the result in words, and the command that publishes it."""
     out = console()
-    period = found.period
-    people = plural(period.users, "person", "people")
+    period = planned.period
+    people = plural(period.people, "person", "people")
     promise = guarantee(period.epsilon, period.setting.delta) if period.central is None else period.central.asked
     _show_designs(period, f"one period with {people} at {promise}")
-    out.print(f"\n{found}", markup=False)
-    out.print(found.period.reason, markup=False)
-    _show_recall(found.period)
-    _show_notes(found.period)
+    out.print(f"\n{planned}", markup=False)
+    out.print(planned.period.reason, markup=False)
+    _show_recall(planned.period)
+    _show_notes(planned.period)
     out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
 
 
-def _show_designs(found: Plan, problem: str) -> None:
+def _show_designs(planned: Plan, problem: str) -> None:
     out = console()
-    out.print(_table(found, problem))
-    for option in found.options:
+    out.print(_table(planned, problem))
+    for option in planned.options:
         if option.reason:
             out.print(f"{option.name}: {option.reason}", markup=False, style="dim")
 
 
-def show_plan(found: Plan, publish: str) -> None:
+def show_plan(planned: Plan, publish: str) -> None:
     """All designs, best first; the result; why this design; and the command that publishes it."""
     out = console()
-    _show_designs(found, _problem(found))
-    accuracy = _accuracy(found.question, found.margin, found.l2)
-    if found.central is not None:
-        accuracy = f"{found.promise}: {accuracy}"
+    _show_designs(planned, _problem(planned))
+    accuracy = planned.accuracy
+    if planned.central is not None:
+        accuracy = f"{planned.promise}: {accuracy}"
     answer = {
         "error": f"[bold]{accuracy}[/]",
-        "users": f"[bold]{plural(found.users, 'person', 'people')}[/]: {accuracy}",
-        "epsilon": f"[bold]epsilon {found.epsilon:.4g}{delta_suffix(found.delta)}[/]: {accuracy}",
-    }[found.solved_for]
+        "people": f"[bold]{plural(planned.people, 'person', 'people')}[/]: {accuracy}",
+        "epsilon": f"[bold]epsilon {planned.epsilon:.4g}{delta_suffix(planned.delta)}[/]: {accuracy}",
+    }[planned.solved_for]
     out.print(f"\n{answer}.")
-    out.print(found.reason, markup=False)
-    _show_recall(found)
-    _show_notes(found)
+    out.print(planned.reason, markup=False)
+    _show_recall(planned)
+    _show_notes(planned)
     out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
 
 
-def _show_notes(found: Plan) -> None:
+def _show_notes(planned: Plan) -> None:
     """What a central guarantee rests on, and which limit binds the local epsilon."""
-    if found.central is not None:
-        central = found.central
+    if planned.central is not None:
+        central = planned.central
         for note in filter(None, (central.certificate.assumption, central.limit_note, central.device_note)):
             console().print(note, markup=False, style="dim")
 
 
-def _show_recall(found: Plan) -> None:
-    """For words: which share is found, length by length."""
-    recall = found.recall
+def _show_recall(planned: Plan) -> None:
+    """Show the share of words that is found, length by length."""
+    recall = planned.recall
     if recall is None or recall.lengths == (None,):
         return
     by_length = [
@@ -91,79 +91,70 @@ def _show_recall(found: Plan) -> None:
     )
 
 
-def _accuracy(question: Question, margin: float, l2: float) -> str:
-    """The accuracy of one answer and of all together."""
-    if question.answers_are_shares:
-        one = f"each share is known to about ±{_points(figure(100 * margin))} (95 %)"
-    else:
-        one = f"each answer is known to about ±{figure(margin)}{_unit(question)} (95 %)"
-    return one if question.n_answers == 1 else f"{one}; all {question.n_answers:,} together: L2 {figure(l2)}"
-
-
 def _unit(question: Question) -> str:
     return f" {question.unit}" if question.unit else ""
 
 
-def _points(told: str) -> str:
-    return f"{told} point" if told == "1" else f"{told} points"
+def _points(text: str) -> str:
+    return f"{text} point" if text == "1" else f"{text} points"
 
 
-def _problem(found: Plan) -> str:
+def _problem(planned: Plan) -> str:
     """What the plan was asked to solve for."""
-    people = plural(found.users, "person", "people")
-    promise = guarantee(found.epsilon, found.setting.delta) if found.central is None else found.central.asked
-    if found.target is None:
+    people = plural(planned.people, "person", "people")
+    promise = guarantee(planned.epsilon, planned.setting.delta) if planned.central is None else planned.central.asked
+    if planned.target is None:
         return f"{people} at {promise}: what error?"
-    if found.goal is not None and found.goal.share is not None:
-        reached = f"{100 * found.goal.share:g} % found with probability {found.goal.probability:g}"
-        if found.solved_for == "users":
+    if planned.goal is not None and planned.goal.share is not None:
+        reached = f"{100 * planned.goal.share:g} % found with probability {planned.goal.probability:g}"
+        if planned.solved_for == "people":
             return f"{promise}, {reached}: how many people?"
         return f"{people}, {reached}: what epsilon?"
-    margin, question = found.criterion == "margin", found.question
-    target = f"{found.target:g}{_unit(question) if margin else ''}"
+    margin, question = planned.criterion == "margin", planned.question
+    target = f"{planned.target:g}{_unit(question) if margin else ''}"
     if margin and question.answers_are_shares:
-        target = _points(f"{100 * found.target:g}")
-    reached = f"{found.criterion} at most {target}"
-    if found.solved_for == "users":
+        target = _points(f"{100 * planned.target:g}")
+    reached = f"{planned.criterion} at most {target}"
+    if planned.solved_for == "people":
         return f"{promise}, {reached}: how many people?"
-    return f"{people}{delta_suffix(found.setting.delta)}, {reached}: what epsilon?"
+    return f"{people}{delta_suffix(planned.setting.delta)}, {reached}: what epsilon?"
 
 
-def _table(found: Plan, problem: str) -> Table:
-    question = found.question
+def _table(planned: Plan, problem: str) -> Table:
+    question = planned.question
     domain = question.domain
     over = "" if domain is None or domain.size == question.n_answers else f" over {plural(domain.size, 'value')}"
-    people = "the worst population" if found.population is None else "the given population"
+    people = "the worst population" if planned.population is None else "the given population"
     table = titled_table(
         f"{question.kind}: {plural(question.n_answers, 'answer')}{over}; {problem}",
         f"errors are for {people}; margin: of one answer, at 95 %; variance: exact, an upper bound, or within a stated "
-        f"truncation error; × error: {found.criterion}, relative to the best",
+        f"truncation error; × error: {planned.criterion}, relative to the best",
     )
     points = question.answers_are_shares
-    least = found.best.error(found.criterion)
-    fetches = any(option.fetched_bytes for option in found.options)
+    least = planned.best.error(planned.criterion)
+    fetches = any(option.fetched_bytes for option in planned.options)
     table.add_column("", no_wrap=True)
     table.add_column("strategy", style="bold", no_wrap=True)
     table.add_column("mechanism", no_wrap=True)
     unit = ", points" if points else f", {question.unit}" if question.unit else ""
-    local = found.central is not None
+    local = planned.central is not None
     for heading in (*["local ε"] * local, f"margin{unit}", "L2 over all", "variance", "report"):
         table.add_column(heading, justify="right", no_wrap=True)
     if fetches:
         table.add_column("fetch", justify="right", no_wrap=True)
     table.add_column("× error", justify="right", no_wrap=True)
-    for option in found.options:
+    for option in planned.options:
         if option.design is None:
             continue
         fetched = [f"{option.fetched_bytes:,} B" if option.fetched_bytes else ""] if fetches else []
         table.add_row(
-            "[green]➜[/]" if option is found.best else "",
+            "[green]➜[/]" if option is planned.best else "",
             option.strategy,
             f"{option.mechanism}{delta_suffix(option.design.delta)}",
             *[f"{option.epsilon:g}"] * local,
             *_cells(option, points=points),
             *fetched,
-            "" if option is found.best else f"{option.error(found.criterion) / least:.2f}",
+            "" if option is planned.best else f"{option.error(planned.criterion) / least:.2f}",
             style=None if option.fits else "dim",
         )
     return table
@@ -190,15 +181,18 @@ def add_cost(parser: Parser) -> None:
     add_integer(group, "--worker-cores", "C", "cores per Spark worker", _WORKER_CORES)
 
 
-def costs_of(found: Plan, arguments: argparse.Namespace) -> list[Cost]:
+def costs_of(planned: Plan, arguments: argparse.Namespace) -> list[Cost]:
     """Predictions for the best design of a plan: here, and on Spark if that was measured."""
-    from sottovoce.engines.cost import Rates, cost_here, cost_on_spark, place
+    from sottovoce.engines.cost import Rates, cost_here, cost_on_spark, rates_file
 
-    rates = Rates.load(arguments.rates or place())
-    mechanism, users = found.design.mechanism, found.users
-    costs = [cost_here(mechanism, users, rates)]
-    if rates.spark_rows is not None:
-        costs.append(cost_on_spark(mechanism, users, rates, arguments.workers, arguments.worker_cores))
+    rates = Rates.load(arguments.rates or rates_file())
+    mechanism, people = planned.design.mechanism, planned.people
+    costs = [cost_here(mechanism, people, rates)]
+    if rates.spark_rows is None:
+        reason = "is about Spark, which these rates lack: run 'sottovoce calibrate --spark' first"
+        refuse_options(arguments, reason, "workers", "worker_cores")
+    else:
+        costs.append(cost_on_spark(mechanism, people, rates, arguments.workers, arguments.worker_cores))
     return costs
 
 

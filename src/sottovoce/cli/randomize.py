@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from sottovoce.cli.aggregate import any_survey_file
-from sottovoce.cli.arguments import add_integer, add_json
+from sottovoce.cli.arguments import add_integer, add_json, refuse_options
 from sottovoce.cli.connection import shown
-from sottovoce.cli.device_options import add_allowed, find_listed, split_address
+from sottovoce.cli.device_options import add_allowed, split_address
 from sottovoce.cli.output import console, print_json, report_warning
 from sottovoce.collector.settings import URL_VARIABLE
 from sottovoce.core.progress import steps
@@ -32,13 +32,13 @@ __all__ = ["register"]
 _DESCRIPTION = """\
 Turn a column of values into reports, for servers that hold values they should not pass on: every report is drawn as a
 device draws it, with the system's entropy. What leaves this command is as private as a device's report; this machine,
-and whoever sent it the values, have seen them. Each person belongs in it once: the same people again spend epsilon
+and the sender of the values, have seen them. Each person belongs in it once: the same people again spend epsilon
 again, unless --person and --ledger remember them.
 """
 
 _EXAMPLES = """\
-SURVEY is a file with the survey's JSON (.json), the address of a survey's page, or with --url an id, the first 8 or
-more digits of one, or a title; fetched surveys are verified as devices verify them. Panels, tracking surveys and
+SURVEY is a file with the survey's JSON (.json), the address of a survey's page, or with --url an id, the first four
+or more digits of one, or a title; fetched surveys are verified as devices verify them. Panels, tracking surveys and
 surveys that state a relay are refused.
 
 Input is JSON lines, or Parquet (.parquet). A value is a label, a number, a list of choices, an object with the
@@ -74,14 +74,17 @@ def register(parser: Parser) -> None:
     parser.add_argument("--skip-invalid", action="store_true", help="leave out rows that cannot be randomized")
     parser.add_argument("--person", metavar="COLUMN", help="the column that says who it is; needs --ledger")
     parser.add_argument(
-        "--ledger", type=Path, metavar="FILE", help="remembers who has a report, and repeats it; needs --person"
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="file that remembers people and repeats their reports; needs --person",
     )
     parser.add_argument(
         "--keep",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="let a column out beside the report, which links the two; can be repeated",
+        help="also write this column beside the report, which links the two; can be repeated",
     )
     parser.add_argument("--url", metavar="URL", help=f"address of the collector (default: ${URL_VARIABLE})")
     parser.add_argument(
@@ -131,11 +134,13 @@ class _Randomizing:
         with steps("randomizing", unit="reports") as shown_steps:
             for rows in batches:
                 drawn = self._randomizer.draw(rows)
-                fault = next((one for one in drawn if isinstance(one, RowFault)), None)
+                fault = next((report for report in drawn if isinstance(report, RowFault)), None)
                 if fault is not None and not self._skip:
                     raise self._stopped(fault)
-                pairs = [(one, row) for one, row in zip(drawn, rows, strict=True) if isinstance(one, EdgeReport)]
-                self._sink.write([one for one, _ in pairs], [row.kept for _, row in pairs])
+                pairs = [
+                    (report, row) for report, row in zip(drawn, rows, strict=True) if isinstance(report, EdgeReport)
+                ]
+                self._sink.write([report for report, _ in pairs], [row.kept for _, row in pairs])
                 self.reports += len(pairs)
                 self.skipped += len(rows) - len(pairs)
                 shown_steps.advance(len(pairs))
@@ -185,7 +190,11 @@ def _survey(arguments: argparse.Namespace) -> Survey | Panel | Tracking:
 
     address = split_address(arguments.survey)
     if address is None and arguments.survey.endswith(".json"):
+        reason = "is for a survey at a collector; SURVEY is a file: leave it out"
+        refuse_options(arguments, reason, "url", "key", "insecure")
         return any_survey_file(Path(arguments.survey), allowed=arguments.allow_mechanism)
+    if address is not None:
+        refuse_options(arguments, "is part of the survey's address already: leave it out", "url")
     url, name = address or (arguments.url or os.environ.get(URL_VARIABLE, ""), arguments.survey)
     if not url:
         raise UsageError(
@@ -197,7 +206,7 @@ def _survey(arguments: argparse.Namespace) -> Survey | Panel | Tracking:
             MemoryStore(), key=arguments.key, insecure=arguments.insecure, allow_mechanisms=arguments.allow_mechanism
         ) as device,
     ):
-        return device.survey(url, find_listed(device.collector(url), name))
+        return device.survey(url, device.find(url, name))
 
 
 def _warn(arguments: argparse.Namespace) -> None:
@@ -208,7 +217,7 @@ def _warn(arguments: argparse.Namespace) -> None:
         )
     if arguments.keep:
         report_warning(
-            f"{', '.join(arguments.keep)} goes out beside the report: whoever sees it knows more of that person than "
+            f"{', '.join(arguments.keep)} goes out beside the report: a reader of it knows more of that person than "
             "epsilon says, and can link the report to them"
         )
 
@@ -237,7 +246,7 @@ def _input(
 
 @contextlib.contextmanager
 def _output(arguments: argparse.Namespace, survey: Survey, fields: list[Any]) -> Iterator[ReportSink]:
-    """Where reports go; a file becomes what it is called when all of them are in it."""
+    """The destination of reports; a file gets its name when all of them are in it."""
     from sottovoce.core.errors import ReportError
     from sottovoce.core.files import creating, write_errors
     from sottovoce.edge.writers import JsonLines, ParquetReports
@@ -245,13 +254,13 @@ def _output(arguments: argparse.Namespace, survey: Survey, fields: list[Any]) ->
     if arguments.output is None:
         yield JsonLines(_standard_output(), arguments.batch or 0)
         return
-    place = Path(arguments.output)
-    if place.exists():
+    path = Path(arguments.output)
+    if path.exists():
         raise ReportError(
-            f"{str(place)!r} exists, and is not replaced: its reports may have gone on already, and to draw again "
+            f"{str(path)!r} exists, and is not replaced: its reports may have gone on already, and to draw again "
             "spends epsilon again; name another file"
         )
-    with write_errors(repr(str(place)), ReportError, "name another file"), creating(place) as part:
+    with write_errors(repr(str(path)), ReportError, "name another file"), creating(path) as part:
         if _is_parquet(arguments.output):
             yield ParquetReports(part, survey, fields)
         else:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import add_json
+from sottovoce.cli.arguments import add_json, refuse_options
 from sottovoce.cli.output import print_json
 from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, Settings
 from sottovoce.core.errors import MissingExtraError
@@ -54,7 +54,7 @@ def register(parser: Parser) -> None:
     parser.add_argument(
         "--accept-new-key",
         action="store_true",
-        help="go on with another signing key than the one that signed the surveys of this database, which is lost",
+        help="use another signing key than the lost one that signed the surveys of this database",
     )
     parser.add_argument(
         "--accept-lost-log",
@@ -88,6 +88,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
     as_json = bool(arguments.json)
     if arguments.only_work:
+        reason = "is for a service with HTTP; --only-work has none: leave one of them out"
+        refuse_options(arguments, reason, "new_admin_token", "accept_new_key", "accept_lost_log")
         count(settings, ready=lambda: _say_counting(settings.workers, as_json))
     else:
         serve(

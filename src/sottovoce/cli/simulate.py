@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sottovoce.cli import simulate_adaptive, simulate_fleet
+from sottovoce.cli import simulate_fleet, simulate_panel
 from sottovoce.cli.arguments import (
     Commands,
     add_epsilon,
@@ -17,23 +17,24 @@ from sottovoce.cli.arguments import (
     add_number,
     add_subcommands,
     name_neighbours,
+    refuse_options,
 )
 from sottovoce.cli.connection import shown
 from sottovoce.cli.curve import add_curve, curve_answers, curve_page, draw_curve
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table, working
+from sottovoce.cli.period_options import add_calendar, given_calendar, people_of_a_period
 from sottovoce.cli.survey_options import (
-    add_calendar,
     add_design,
     add_parameters,
     asked_question,
     example_words,
-    given_calendar,
     given_design,
     how_to_write,
-    people_of_a_period,
 )
 from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.registry import REGISTRY
+from sottovoce.surveys.calendar import Calendar
+from sottovoce.surveys.survey import Tracking
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -68,21 +69,21 @@ populations:
 Vectors have norms uniform from 0 to the radius, and directions scattered around a common one. Numbers, sets and records
 come from a population of their own: numbers have a long tail, earlier options and values are more frequent, and the
 fields of a record depend on each other. Words are invented ones by Zipf's law, or a FILE with one word per line, or "-"
-for standard input; without --users every line is one person.
+for standard input; without --people every line is one person.
 """
 
 
 def register(parser: Parser) -> None:
     """Describe the command and add one kind per question."""
-    examples = "".join(f"  {_words(kind)} --users 1e5 --epsilon 1\n" for kind in REGISTRY.everything().values())
+    examples = "".join(f"  {_words(kind)} --people 1e5 --epsilon 1\n" for kind in REGISTRY.everything().values())
     parser.epilog = (
-        f"examples:\n{examples}  sottovoce simulate adaptive --rounds 20 --users 1e6 --epsilon 1\n"
-        "  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Colours --users 1e5\n"
+        f"examples:\n{examples}  sottovoce simulate panel --rounds 20 --people 1e6 --epsilon 1\n"
+        "  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Colours --people 1e5\n"
     )
     kinds = add_subcommands(parser, "kinds", "KIND")
     for kind in REGISTRY.everything().values():
         _register(kinds, kind)
-    simulate_adaptive.register(kinds)
+    simulate_panel.register(kinds)
     simulate_fleet.register(kinds)
     name_neighbours(kinds)
 
@@ -96,16 +97,16 @@ def _register(kinds: Commands, kind: type[Question]) -> None:
     epilog = f"""\
 {written}{chr(10) if written else ""}{_POPULATIONS}
 examples:
-  {asked} --users 1e5 --epsilon 1
-  {asked} --users 20_000 --epsilon 1 --strategy {kind.strategies[0]} --repeats 20
-  {asked} --users 1e5 --epsilon 0.5 --seed 7 --json
+  {asked} --people 1e5 --epsilon 1
+  {asked} --people 20_000 --epsilon 1 --strategy {kind.strategies[0]} --repeats 20
+  {asked} --people 1e5 --epsilon 0.5 --seed 7 --json
   {asked} --histories people.csv --every month --starts 2026-01-01 --epsilon 1
 """
     parser = kinds.add_parser(
         kind.kind, help=kind.summary, description=_OF_WORDS if kind.is_searched else _DESCRIPTION, epilog=epilog
     )
     add_parameters(parser, kind.parameters)
-    add_integer(parser, "--users", "N", "number of people; required without --histories")
+    add_integer(parser, "--people", "N", "number of people; required without --histories")
     add_epsilon(parser)
     parser.add_argument(
         "--population", default="zipf", metavar="P", help="distribution of people's values; see below (default: zipf)"
@@ -120,23 +121,28 @@ examples:
 
 
 def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
-    from sottovoce.lab.simulation.repeats import check_repeats, check_users
+    from sottovoce.lab.simulation.repeats import check_people, check_repeats
     from sottovoce.lab.simulation.survey_error import measure
     from sottovoce.surveys.survey import Survey
 
     question = asked_question(kind, arguments)
     if arguments.histories is not None:
+        refuse_options(arguments, "is for invented people; --histories are recorded ones", "population", "repeats")
         return _simulate_histories(question, arguments)
     if question.is_searched:
         return _simulate_words(question, arguments)
     _refuse_tracking_options(arguments)
-    users, repeats = check_users(arguments.users), check_repeats(arguments.repeats)
+    refuse_options(arguments, "is for intervals of words and of a curve; errors are compared with theory", "level")
+    if question.invented_people() is not None:
+        reason = f"is for shares and queries; people who answer a {kind.kind} question are invented in one way"
+        refuse_options(arguments, reason, "population")
+    people, repeats = check_people(arguments.people), check_repeats(arguments.repeats)
     with working("comparing designs"):
-        survey = Survey.ask(question, arguments.epsilon, users=users, **given_design(arguments))
-    with progress("simulating", users * repeats) as advance:
-        found = measure(
+        survey = Survey(question, epsilon=arguments.epsilon, people=people, **given_design(arguments))
+    with progress("simulating", people * repeats) as advance:
+        measured_error = measure(
             survey,
-            users,
+            people,
             arguments.population,
             repeats=repeats,
             seed=arguments.seed,
@@ -144,41 +150,41 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
             progress=advance,
         )
     if arguments.json:
-        print_json(found.to_dict())
+        print_json(measured_error.to_dict())
     else:
-        _show(survey, found)
+        _show(survey, measured_error)
     return 0
 
 
-def _show(survey: Survey, found: MeasuredError) -> None:
+def _show(survey: Survey, result: MeasuredError) -> None:
     from rich.markup import escape
 
-    spread = found.standard_error
-    often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
-    over = "" if found.values in (None, found.answers) else f" over {plural(found.values, 'value')}"
+    spread = result.standard_error
+    often = "once" if result.repeats == 1 else f"{result.repeats:,} times"
+    over = "" if result.values in (None, result.answers) else f" over {plural(result.values, 'value')}"
     table = titled_table(
-        f"{found.question}: {plural(found.answers, 'answer')}{over}; {plural(found.users, 'person', 'people')} "
-        f"({escape(found.distribution)}), {guarantee(found.epsilon, found.delta)}, {found.strategy} with "
-        f"{found.mechanism}: simulated {often}",
-        f"seed {found.seed}; {plural(found.report_bits, 'bit')} ({plural(found.report_bytes, 'byte')}) per report; "
-        f"{found.seconds:.2f} s per simulation; projection gap {found.gap:.1e}",
+        f"{result.question}: {plural(result.answers, 'answer')}{over}; {plural(result.people, 'person', 'people')} "
+        f"({escape(result.distribution)}), {guarantee(result.epsilon, result.delta)}, {result.strategy} with "
+        f"{result.mechanism}: simulated {often}",
+        f"seed {result.seed}; {plural(result.report_bits, 'bit')} ({plural(result.report_bytes, 'byte')}) per report; "
+        f"{result.seconds:.2f} s per simulation; projection gap {result.gap:.1e}",
     )
     table.add_column("error")
     table.add_column("measured", justify="right", style="bold")
     table.add_column("theory", justify="right")
 
     def measured(name: str) -> str:
-        value = plain(getattr(found.mean, name))
+        value = plain(getattr(result.mean, name))
         return value if spread is None else f"{value} ± {getattr(spread, name):.1g}"
 
-    table.add_row("L2, raw", measured("l2_raw"), f"{plain(found.l2_raw_predicted)} root mean square")
-    table.add_row("L2, projected", measured("l2_projected"), f"below {plain(found.l2_bound)} on average")
-    printed = survey.question.printed_bound(survey.epsilon, survey.delta, found.users)
+    table.add_row("L2, raw", measured("l2_raw"), f"{plain(result.l2_raw_predicted)} root mean square")
+    table.add_row("L2, projected", measured("l2_projected"), f"below {plain(result.l2_bound)} on average")
+    printed = survey.question.printed_bound(survey.epsilon, survey.delta, result.people)
     if printed is not None:
         table.add_row("", "", f"below {plain(printed.value)}: {printed.statement}")
-    if found.mean.l2_symmetric is not None:
+    if result.mean.l2_symmetric is not None:
         table.add_row("L2, paper's polytope", measured("l2_symmetric"), "")
-    table.add_row("largest, raw", measured("linf_raw"), f"each answer: ± {plain(found.margin)} (95 %)")
+    table.add_row("largest, raw", measured("linf_raw"), f"each answer: ± {plain(result.margin)} (95 %)")
     table.add_row("largest, projected", measured("linf_projected"), "")
     console().print(table)
 
@@ -190,22 +196,22 @@ def _add_histories(parser: Parser) -> None:
         type=Path,
         metavar="FILE",
         help="a tracking survey of the people of a CSV or Parquet file: a column per period, or person,period,value; "
-        "with --users, so many people drawn from them",
+        "with --people, that many people drawn from them",
     )
     add_calendar(parser)
     add_curve(parser)
     parser.add_argument("--picture", type=Path, metavar="PATH", help="also write the curve, as .png, .svg or .pdf")
 
 
-def _refuse_tracking_options(arguments: argparse.Namespace, *, needs_users: bool = True) -> None:
-    """Without histories there are no periods to simulate."""
+def _refuse_tracking_options(arguments: argparse.Namespace, *, needs_people: bool = True) -> None:
+    """Refuse options of periods if no histories are given."""
     from sottovoce.cli.parser import UsageError
 
-    curve = arguments.answer is not None or arguments.smooth or arguments.picture is not None
-    if curve or given_calendar(arguments):
-        raise UsageError("periods are simulated from --histories FILE: give it, or leave the options of periods out")
-    if needs_users and arguments.users is None:
-        raise UsageError("the following arguments are required: --users")
+    periods = (parameter.name for parameter in Calendar.parameters)
+    reason = "is about periods, which are simulated from --histories FILE: give it too, or leave this out"
+    refuse_options(arguments, reason, "answer", "smooth", "picture", *periods)
+    if needs_people and arguments.people is None:
+        raise UsageError("the following arguments are required: --people")
 
 
 def _simulate_histories(question: Question, arguments: argparse.Namespace) -> int:
@@ -214,8 +220,6 @@ def _simulate_histories(question: Question, arguments: argparse.Namespace) -> in
     from sottovoce.estimates.intervals import check_level
     from sottovoce.lab.populations.histories import read_histories
     from sottovoce.lab.simulation.repeats import seeds_of
-    from sottovoce.surveys.calendar import Calendar
-    from sottovoce.surveys.survey import Survey
 
     check_picture(arguments.picture)
     check_level(arguments.level)
@@ -224,11 +228,11 @@ def _simulate_histories(question: Question, arguments: argparse.Namespace) -> in
     if not {"periods", "renews"} & set(stated):
         stated["periods"] = len(recorded.periods)
     own, drawn = (None, None) if arguments.seed is None else seeds_of(arguments.seed, 2)
-    if arguments.users is not None:
-        recorded = recorded.resampled(arguments.users, drawn)
-    users = people_of_a_period(recorded.people, Calendar.of(**stated))
+    if arguments.people is not None:
+        recorded = recorded.resampled(arguments.people, drawn)
+    people = people_of_a_period(recorded.people, Calendar.of(**stated))
     with working("comparing designs"):
-        tracking = Survey.tracking(question, arguments.epsilon, users=users, **stated, **given_design(arguments))
+        tracking = Tracking(question, epsilon=arguments.epsilon, people=people, **stated, **given_design(arguments))
     values = _recorded_values(tracking, recorded)
     histories = [values(number) for number in range(1, len(recorded.periods) + 1)]
     with progress("simulating", recorded.people) as advance:
@@ -240,9 +244,9 @@ def _simulate_histories(question: Question, arguments: argparse.Namespace) -> in
         return 0
     curves = [curve.to_dict(answer, arguments.level, arguments.smooth) for answer in answers]
     if truth is not None:
-        for found in curves:
-            for point in found["points"]:
-                point["truth"] = truth(found["answer"], point["period"])
+        for column in curves:
+            for point in column["points"]:
+                point["truth"] = truth(column["answer"], point["period"])
     head = {"survey": tracking.id, "kind": "tracking", "people": recorded.people, "seed": arguments.seed}
     print_json({**head, "curves": curves})
     return 0
@@ -253,7 +257,7 @@ def _recorded_values(tracking: Tracking, recorded: RecordedHistories) -> Callabl
     import numpy as np
 
     parsed = [tracking.parse(text) for text in recorded.texts]
-    plain = all(isinstance(one, (str, int, float)) for one in parsed)
+    plain = all(isinstance(value, (str, int, float)) for value in parsed)
     table = np.array(parsed) if plain else None
 
     def of(number: int) -> Any:
@@ -288,45 +292,45 @@ def _simulate_words(question: Question, arguments: argparse.Namespace) -> int:
     """Simulate, search and compare."""
     from sottovoce.estimates.intervals import check_level
     from sottovoce.lab.populations.words import ZIPF, read_lines
-    from sottovoce.lab.simulation.repeats import check_repeats, check_users
+    from sottovoce.lab.simulation.repeats import check_people, check_repeats
     from sottovoce.lab.simulation.word_error import measure_words
     from sottovoce.surveys.survey import Survey
 
-    _refuse_tracking_options(arguments, needs_users=arguments.population == ZIPF)
+    _refuse_tracking_options(arguments, needs_people=arguments.population == ZIPF)
     check_level(arguments.level)
     repeats = check_repeats(arguments.repeats)
-    people: Any = question.invented_people()
+    crowd: Any = question.invented_people()
     if arguments.population != ZIPF:
-        people = question.people_of_lines(read_lines(arguments.population, "population"))
-    users = check_users(people.lines if arguments.users is None else arguments.users)
+        crowd = question.people_of_lines(read_lines(arguments.population, "population"))
+    people = check_people(crowd.lines if arguments.people is None else arguments.people)
     with working("comparing designs"):
-        survey = Survey.ask(question, arguments.epsilon, users=users, **given_design(arguments))
-    with progress("simulating", users * repeats) as advance:
-        found = measure_words(
+        survey = Survey(question, epsilon=arguments.epsilon, people=people, **given_design(arguments))
+    with progress("simulating", people * repeats) as advance:
+        result = measure_words(
             survey,
-            people,
+            crowd,
             arguments.population,
-            arguments.users,
+            arguments.people,
             repeats=repeats,
             seed=arguments.seed,
             progress=advance,
         )
     if arguments.json:
-        print_json(found.to_dict(arguments.level))
+        print_json(result.to_dict(arguments.level))
         return 0
     out = console()
-    out.print(_words_found(found, arguments.level))
-    out.print(_words_summary(found))
+    out.print(_words_found(result, arguments.level))
+    out.print(_words_summary(result))
     return 0
 
 
-def _words_found(found: MeasuredWords, level: float) -> Table:
+def _words_found(result: MeasuredWords, level: float) -> Table:
     """The list of the last repeat, beside the truth."""
-    answers = found.to_dict(level)["answers"]
+    answers = result.to_dict(level)["answers"]
     more = len(answers) - _WORD_ROWS
     table = titled_table(
-        f"words: {plural(found.users, 'person', 'people')} ({shown(found.distribution)}), "
-        f"{guarantee(found.epsilon, found.delta)}, {found.mechanism}",
+        f"words: {plural(result.people, 'person', 'people')} ({shown(result.distribution)}), "
+        f"{guarantee(result.epsilon, result.delta)}, {result.mechanism}",
         f"{plural(more, 'more word')}; see --json" if more > 0 else "",
     )
     table.add_column("word", min_width=24)
@@ -334,24 +338,24 @@ def _words_found(found: MeasuredWords, level: float) -> Table:
     table.add_column("estimate", justify="right", style="bold")
     table.add_column(f"{100 * level:g} % interval", justify="right")
     table.add_column("certain")
-    for one in answers[:_WORD_ROWS]:
-        ends = f"{one['low']:.4f} to {one['high']:.4f}"
-        row = f"{one['truth']:.4f}", f"{one['value']:.4f}", ends, "yes" if one["certain"] else "no"
-        table.add_row(shown(one["label"]), *row)
+    for answer in answers[:_WORD_ROWS]:
+        ends = f"{answer['low']:.4f} to {answer['high']:.4f}"
+        row = f"{answer['truth']:.4f}", f"{answer['value']:.4f}", ends, "yes" if answer["certain"] else "no"
+        table.add_row(shown(answer["label"]), *row)
     return table
 
 
-def _words_summary(found: MeasuredWords) -> Table:
-    often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
+def _words_summary(result: MeasuredWords) -> Table:
+    often = "once" if result.repeats == 1 else f"{result.repeats:,} times"
     table = titled_table(
-        f"simulated {often}; margin of one word's share {plain(found.margin)} (95 %)",
-        f"seed {found.seed}; {plural(found.report_bits, 'bit')} ({plural(found.report_bytes, 'byte')}) per report; "
-        f"{found.seconds:.2f} s per simulation",
+        f"simulated {often}; margin of one word's share {plain(result.margin)} (95 %)",
+        f"seed {result.seed}; {plural(result.report_bits, 'bit')} ({plural(result.report_bytes, 'byte')}) per report; "
+        f"{result.seconds:.2f} s per simulation",
     )
     table.add_column("")
     table.add_column("measured", justify="right", style="bold")
     for name, words in _MEASURED_OF_WORDS.items():
-        spread = "" if found.standard_error is None else f" ± {getattr(found.standard_error, name):.1g}"
-        value = getattr(found.mean, name)
+        spread = "" if result.standard_error is None else f" ± {getattr(result.standard_error, name):.1g}"
+        value = getattr(result.mean, name)
         table.add_row(words, f"{plain(value) if name in _WORD_FRACTIONS else f'{value:g}'}{spread}")
     return table

@@ -30,9 +30,9 @@ SURVEY is an id, the beginning of one, or a title. Populations and vectors are t
 and 'sottovoce simulate vector'.
 
 examples:
-  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Colours --users 1e5
-  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey 3f2a9c41 --users 1e6 --singles 0 --seed 7 --truth t.json
-  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Music --users 1e5 --seconds 600 --json
+  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Colours --people 1e5
+  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey 3f2a9c41 --people 1e6 --singles 0 --seed 7
+  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Music --people 1e5 --seconds 600 --json
 """
 
 _ENDED: Final = {
@@ -49,8 +49,8 @@ def register(kinds: Commands) -> None:
         "fleet", help="simulated devices that answer a running collector", description=_DESCRIPTION, epilog=_EXAMPLES
     )
     parser.add_argument("--url", required=True, metavar="URL", help="address of the collector")
-    parser.add_argument("--survey", required=True, metavar="SURVEY", help="which survey; see below")
-    add_integer(parser, "--users", "N", "number of devices", required=True)
+    parser.add_argument("--survey", required=True, metavar="SURVEY", help="survey to answer; see below")
+    add_integer(parser, "--people", "N", "number of devices", required=True)
     add_integer(parser, "--singles", "K", "number of full devices", 200)
     add_integer(parser, "--batch", "B", "reports per batch", 1000)
     parser.add_argument(
@@ -73,11 +73,11 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.truth is not None:
         check_file(arguments.truth, "truth")
     survey_id = survey_id_of(arguments.url, arguments.survey, insecure=arguments.insecure)
-    with progress("answering", max(1, arguments.users), "devices") as advance:
+    with progress("answering", max(1, arguments.people), "devices") as advance:
         sent = fleet.run(
             arguments.url,
             survey_id,
-            arguments.users,
+            arguments.people,
             singles=arguments.singles,
             batch=arguments.batch,
             distribution=arguments.population,
@@ -99,13 +99,13 @@ def _run(arguments: argparse.Namespace) -> int:
 def _truth(sent: Sent) -> str:
     """What a perfect estimate would say, as JSON."""
     answers = [{"label": label, "truth": value} for label, value in sent.truth]
-    stated = {"survey": sent.survey, "kind": sent.kind, "users": sent.users, "answers": answers}
+    stated = {"survey": sent.survey, "kind": sent.kind, "people": sent.people, "answers": answers}
     return json.dumps(stated, ensure_ascii=False, indent=1) + "\n"
 
 
 def _show(sent: Sent) -> None:
     table = titled_table(
-        f"{plural(sent.users, 'simulated device')}, survey {sent.survey[:12]} ({sent.kind})", f"seed {sent.seed}"
+        f"{plural(sent.people, 'simulated device')}, survey {sent.survey[:12]} ({sent.kind})", f"seed {sent.seed}"
     )
     table.add_column("reports")
     table.add_column("", justify="right", style="bold")
@@ -117,7 +117,7 @@ def _show(sent: Sent) -> None:
     if sent.resent:
         table.add_row("sent twice and acknowledged again", f"{sent.resent:,}")
     if sent.rounds:
-        table.add_row("rounds answered", ", ".join(str(one) for one in sent.rounds))
+        table.add_row("rounds answered", ", ".join(str(number) for number in sent.rounds))
     if sent.waits:
         table.add_row("times the collector was busy or unavailable", f"{sent.waits:,}")
     table.add_row("reports per second", f"{sent.rate:,.0f}")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.cli.arguments import add_json, add_number, number, whole_number
+from sottovoce.cli.arguments import add_json, add_number, number, refuse_options, whole_number
 from sottovoce.cli.output import console, print_json, titled_table, working
 from sottovoce.core.words import plural
 
@@ -45,7 +45,7 @@ def register(parser: Parser) -> None:
     parser.add_argument(
         "--epsilon", type=number, nargs="+", default=[1.0], metavar="E", help="privacy loss of one report (default: 1)"
     )
-    parser.add_argument("--workloads", nargs="+", metavar="W", help="which query sets; see below (default: all)")
+    parser.add_argument("--workloads", nargs="+", metavar="W", help="query sets; see below (default: all)")
     parser.add_argument(
         "--objective",
         default="worst",
@@ -68,6 +68,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
     if arguments.csv is not None:
         check_file(arguments.csv, "table")
+    if arguments.measure:
+        refuse_options(arguments, "compares variances; --measure simulates people: leave one of them out", "objective")
     families = arguments.workloads or tuple(FAMILIES)
     with working("comparing strategies") as tell:
         if arguments.measure:
@@ -82,7 +84,7 @@ def _run(arguments: argparse.Namespace) -> int:
                     progress=tell,
                 )
             )
-            lines = [one.to_dict() for one in measured]
+            lines = [strategy.to_dict() for strategy in measured]
         else:
             rows = list(
                 strategy_table(
@@ -147,7 +149,7 @@ def _show_together(rows: list[StrategyRow]) -> None:
     console().print(table)
 
 
-def _show_measured(found: list[MeasuredStrategy]) -> None:
+def _show_measured(measured: list[MeasuredStrategy]) -> None:
     table = titled_table(
         "L2 error of all answers, simulated",
         "weighted: projected in the metric of the noise; plain: the raw answers, projected in L2",
@@ -156,8 +158,10 @@ def _show_measured(found: list[MeasuredStrategy]) -> None:
         table.add_column(heading, no_wrap=True)
     for heading in ("people", "raw", "weighted", "plain"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for one in found:
-        figures = (f"{figure:.3g}" for figure in (one.l2_raw, one.l2_weighted, one.l2_plain))
-        queries = f"{one.workload} {one.values:,}"
-        table.add_row(queries, f"{one.epsilon:g}", one.population, one.strategy, f"{one.users:,}", *figures)
+    for strategy in measured:
+        figures = (f"{figure:.3g}" for figure in (strategy.l2_raw, strategy.l2_weighted, strategy.l2_plain))
+        queries = f"{strategy.workload} {strategy.values:,}"
+        table.add_row(
+            queries, f"{strategy.epsilon:g}", strategy.population, strategy.strategy, f"{strategy.people:,}", *figures
+        )
     console().print(table)

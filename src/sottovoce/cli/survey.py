@@ -33,8 +33,8 @@ examples:
   sottovoce survey list
   sottovoce survey show "Favourite colour"
   sottovoce survey embed "Favourite colour" --origin https://www.example.org
-  sottovoce survey seal 3f9a
-  sottovoce survey delete 3f9a --yes
+  sottovoce survey seal 3f9a11c2
+  sottovoce survey delete 3f9a11c2 --yes
 """
 
 _SEAL = """\
@@ -58,8 +58,8 @@ def register(command: Parser) -> None:
     show = "Show a survey's statement, with id and signature verified, and its status."
     _add_survey(_add(inner, "show", "show one survey and its status", show, 'show "Favourite colour"', _show))
     _add_embed(inner)
-    _add_survey(_add(inner, "seal", "accept no more reports", _SEAL, "seal 3f9a", _seal))
-    delete = _add(inner, "delete", "delete a survey and its reports", _DELETE, "delete 3f9a --yes", _delete)
+    _add_survey(_add(inner, "seal", "accept no more reports", _SEAL, "seal 3f9a11c2", _seal))
+    delete = _add(inner, "delete", "delete a survey and its reports", _DELETE, "delete 3f9a11c2 --yes", _delete)
     _add_survey(delete)
     delete.add_argument("--yes", action="store_true", help="required, because this cannot be undone")
 
@@ -81,7 +81,7 @@ def _list(arguments: argparse.Namespace) -> int:
     listed = collector.surveys()
     if arguments.json:
         names = ("id", "title", "kind", "epsilon", "delta", "state")
-        print_json({"surveys": [{name: getattr(one, name) for name in names} for one in listed]})
+        print_json({"surveys": [{name: getattr(entry, name) for name in names} for entry in listed]})
         return 0
     out = console()
     if not listed:
@@ -91,13 +91,13 @@ def _list(arguments: argparse.Namespace) -> int:
     for heading in ("id", "title", "kind"):
         table.add_column(heading)
     table.add_column("epsilon", justify="right")
-    with_delta = any(one.delta for one in listed)
+    with_delta = any(entry.delta for entry in listed)
     if with_delta:
         table.add_column("delta", justify="right")
     table.add_column("state")
-    for one in listed:
-        private = [f"{one.epsilon:g}", *(["?" if one.delta is None else f"{one.delta:g}"] if with_delta else [])]
-        table.add_row(shown(one.id[:12]), shown(one.title), shown(one.kind), *private, one.state)
+    for entry in listed:
+        private = [f"{entry.epsilon:g}", *(["?" if entry.delta is None else f"{entry.delta:g}"] if with_delta else [])]
+        table.add_row(shown(entry.id[:12]), shown(entry.title), shown(entry.kind), *private, entry.state)
     out.print(table)
     return 0
 
@@ -153,8 +153,8 @@ def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
 
 def _relayed(survey: Survey | Tracking) -> list[tuple[str, str]]:
     """The relay, and both guarantees with what the central one rests on."""
-    found = survey.amplified()
-    return [("relay", f"{survey.relay}"), ("guarantees", f"{found}"), ("the central one", found.assumption)]
+    certificate = survey.amplified()
+    return [("relay", f"{survey.relay}"), ("guarantees", f"{certificate}"), ("the central one", certificate.assumption)]
 
 
 def _periods(live: LiveSurvey, survey: Tracking) -> list[tuple[str, str]]:
@@ -162,13 +162,13 @@ def _periods(live: LiveSurvey, survey: Tracking) -> list[tuple[str, str]]:
     begun = live.periods()
     total = survey.calendar.periods
     rows = [("periods", f"{len(begun):,} have begun" if total is None else f"{len(begun):,} of {total:,} have begun")]
-    rows += [("reports", f"{sum(one.n_reports for one in begun):,} counted")]
+    rows += [("reports", f"{sum(period.n_reports for period in begun):,} counted")]
     if not begun:
         rows += [("begins", f"{survey.calendar.start(1):%Y-%m-%d}")]
-    for one in begun:
-        if one.state == "open":
-            state = f"{plural(one.n_reports, 'report')}, closes {one.closes[:10]}"
-            rows.append(("open", f"{one.label}: {state}"))
+    for period in begun:
+        if period.state == "open":
+            state = f"{plural(period.n_reports, 'report')}, closes {period.closes[:10]}"
+            rows.append(("open", f"{period.label}: {state}"))
     return rows
 
 
@@ -208,9 +208,9 @@ holds. Warns on standard error if the page may not ask yet.
 _EMBED_EXAMPLES = """\
 examples:
   sottovoce survey embed "Favourite colour"
-  sottovoce survey embed 3f9a --origin https://www.example.org
-  sottovoce survey embed 3f9a --origin http://127.0.0.1:8000 --out question.html
-  sottovoce survey embed 3f9a --json
+  sottovoce survey embed 3f9a11c2 --origin https://www.example.org
+  sottovoce survey embed 3f9a11c2 --origin http://127.0.0.1:8000 --out question.html
+  sottovoce survey embed 3f9a11c2 --json
 """
 
 
@@ -221,7 +221,9 @@ def _add_embed(inner: Commands) -> None:
     add_connection(parser)
     parser.add_argument("survey", metavar="SURVEY", help=SURVEY)
     parser.add_argument(
-        "--origin", metavar="ORIGIN", help="the other page's web origin, such as https://www.example.org: may it ask?"
+        "--origin",
+        metavar="ORIGIN",
+        help="check that a page of this web origin may ask, such as https://www.example.org",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write a page with these lines, to try them")
     parser.set_defaults(run=_embed)
@@ -230,24 +232,24 @@ def _add_embed(inner: Commands) -> None:
 def _embed(arguments: argparse.Namespace) -> int:
     origin = _origin(arguments.origin)
     live = connected(arguments).survey(arguments.survey)
-    found = live.embedding()
-    warnings = [*_unlike(found), *_unallowed(found, origin)]
+    embedding = live.embedding()
+    warnings = [*_unlike(embedding), *_unallowed(embedding, origin)]
     if arguments.out is not None:
-        _write_page(arguments.out, live.survey.title, found.snippet)
+        _write_page(arguments.out, live.survey.title, embedding.snippet)
     if arguments.json:
         print_json(
             {
                 "id": live.id,
-                "snippet": found.snippet,
-                "script": found.script,
-                "integrity": found.integrity,
-                "bytes": found.bytes,
-                "allow_origins": found.allow_origins,
+                "snippet": embedding.snippet,
+                "script": embedding.script,
+                "integrity": embedding.integrity,
+                "bytes": embedding.bytes,
+                "allow_origins": embedding.allow_origins,
                 "warnings": warnings,
             }
         )
         return 0
-    sys.stdout.write(found.snippet)
+    sys.stdout.write(embedding.snippet)
     for warning in warnings:
         report_warning(warning)
     return 0
@@ -282,12 +284,12 @@ def _origin(given: str | None) -> str:
         raise UsageError("--origin must be a web origin such as https://www.example.org, without a path") from None
 
 
-def _unlike(found: Embedding) -> list[str]:
+def _unlike(embedding: Embedding) -> list[str]:
     """Whether the collector serves what this package holds."""
     from sottovoce.collector.pages.files import ELEMENT, load_files
     from sottovoce.core.integrity import integrity_of
 
-    if integrity_of(load_files({})[ELEMENT].plain.body) == found.integrity:
+    if integrity_of(load_files({})[ELEMENT].plain.body) == embedding.integrity:
         return []
     return [
         "the collector's script is not the one of this package: it is of another version, or its file was changed; "
@@ -295,12 +297,12 @@ def _unlike(found: Embedding) -> list[str]:
     ]
 
 
-def _unallowed(found: Embedding, origin: str) -> list[str]:
+def _unallowed(embedding: Embedding, origin: str) -> list[str]:
     """Whether pages of an origin may ask, or of any where none was given."""
-    allowed = {*found.allow_origins}
+    allowed = {*embedding.allow_origins}
     if "*" in allowed or origin in allowed or (allowed and not origin):
         return []
-    listed = ",".join([*found.allow_origins, origin or "https://www.example.org"])
+    listed = ",".join([*embedding.allow_origins, origin or "https://www.example.org"])
     who = f"pages of {origin}" if origin else "no pages of other origins"
     return [
         f"{who} may{' not' if origin else ''} ask this collector yet: start it with --allow-origins {listed} "

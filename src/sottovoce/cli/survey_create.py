@@ -11,24 +11,23 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from sottovoce.cli.arguments import Commands, add_epsilon, add_integer, add_subcommands, name_neighbours
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, report_warning, working
+from sottovoce.cli.period_options import add_calendar, given_calendar, people_of_a_period
 from sottovoce.cli.survey_options import (
-    add_calendar,
     add_design,
     add_parameters,
     add_relay,
     asked_question,
     example_words,
-    given_calendar,
     given_design,
     given_parameters,
     given_relay,
     how_to_write,
-    people_of_a_period,
 )
-from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, DEFAULT_USERS
+from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, DEFAULT_PEOPLE
 from sottovoce.core.words import delta_of, guarantee, plural
 from sottovoce.questions.registry import REGISTRY
 from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Tracking
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -113,7 +112,7 @@ def _kind(kinds: Commands, name: str, summary: str, epilog: str) -> Parser:
 
 
 def _add_asking(parser: Parser, kind: type[Question]) -> None:
-    add_integer(parser, "--users", "N", "expected number of people", DEFAULT_USERS)
+    add_integer(parser, "--people", "N", "expected number of people", DEFAULT_PEOPLE)
     add_design(parser, kind)
     add_calendar(parser)
     add_relay(parser)
@@ -138,10 +137,10 @@ def _survey(kind: type[Question], asked: argparse.Namespace) -> Survey | Trackin
     settings = {"title": asked.title, "relay": given_relay(asked), **given_design(asked)}
     if not stated:
         with working("comparing designs"):
-            return Survey.ask(question, asked.epsilon, users=asked.users, **settings)
-    users = people_of_a_period(asked.users, Calendar.of(**stated))
+            return Survey(question, epsilon=asked.epsilon, people=asked.people, **settings)
+    people = people_of_a_period(asked.people, Calendar.of(**stated))
     with working("comparing designs"):
-        return Survey.tracking(question, asked.epsilon, users=users, **stated, **settings)
+        return Tracking(question, epsilon=asked.epsilon, people=people, **stated, **settings)
 
 
 def _panel(asked: argparse.Namespace) -> Panel:
@@ -206,13 +205,13 @@ def _run(arguments: argparse.Namespace) -> int:
     _warn_of_caps(survey)
     live = collector.publish(survey, arguments.minimum_reports)
     status = live.status()
-    url, adaptive = collector.http.url, isinstance(survey, Panel)
+    url, panel = collector.http.url, isinstance(survey, Panel)
     # Programs get the whole id; people a short one.
     answer = f"sottovoce answer {url} {survey.id if arguments.json else survey.id[:12]} VALUE"
     page = f"{url}/s/{survey.id}"
     watch = (
         f"sottovoce ask {survey.id[:12]} QUESTION --reports N"
-        if adaptive
+        if panel
         else f"sottovoce estimate {survey.id[:12]} --watch"
     )
     if arguments.json:
@@ -223,11 +222,11 @@ def _run(arguments: argparse.Namespace) -> int:
     out.print(f"{status.kind}, {_private(survey)}, {status.mechanism or plural(status.rounds or 0, 'round')}")
     if not isinstance(survey, Panel) and survey.relay is not None:
         out.print(f"{survey.amplified()}", soft_wrap=True)
-    one = {"adaptive": " in a round", "tracking": " in a period"}.get(survey.kind, "")
-    out.print(f"no estimate below {plural(status.minimum_reports, 'report')}{one}\n")
+    where = f" in a {survey.part}" if isinstance(survey, (Panel, Tracking)) else ""
+    out.print(f"no estimate below {plural(status.minimum_reports, 'report')}{where}\n")
     out.print(f"people answer at:  {page}", markup=False, soft_wrap=True)
     out.print(f"a device answers:  {answer}", markup=False, soft_wrap=True)
-    out.print(f"{'you ask:' if adaptive else 'you watch:':<17}  {watch}", markup=False, soft_wrap=True)
+    out.print(f"{'you ask:' if panel else 'you watch:':<17}  {watch}", markup=False, soft_wrap=True)
     return 0
 
 

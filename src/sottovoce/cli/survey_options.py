@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from sottovoce.cli.arguments import Options, add_integer, add_number, number, whole_number
 from sottovoce.core.errors import DomainError
 from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY
-from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.relay import DEFAULT_CENTRAL_DELTA, Relay
 
 if TYPE_CHECKING:
@@ -20,15 +19,12 @@ if TYPE_CHECKING:
     from sottovoce.questions.parameter import Parameter
 
 __all__ = [
-    "add_calendar",
     "add_design",
     "add_parameters",
-    "add_planned_periods",
     "add_relay",
     "asked_question",
     "design_words",
     "example_words",
-    "given_calendar",
     "given_design",
     "given_parameters",
     "given_relay",
@@ -36,8 +32,6 @@ __all__ = [
     "option_of",
     "parameter_words",
     "parse_values",
-    "people_of_a_period",
-    "planned_periods",
 ]
 
 _LABELS: Final = """\
@@ -51,6 +45,8 @@ _ATTRIBUTES: Final = """\
   --attributes age=0..99 sex=f,m name=text:8
                                            records; an attribute is a range of integers, labels as above, a number
                                            of values, or text of at most that many letters a to z
+  --attributes "plan=free,pro missing as unknown"
+                                           an attribute whose missing values count as one
 """
 _FIELDS: Final = (
     _ATTRIBUTES.replace("records; an attribute is", "a form; a field is")
@@ -88,10 +84,12 @@ _FORMS: Final = {
 """How parameters that are not plain numbers are written."""
 
 _SECOND: Final = re.compile(r"\s\w+=")
-"""Where a second attribute begins within the values of one."""
+"""The start of a second attribute within the values of one."""
 _RANGE: Final = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})", re.ASCII)
 _TEXT: Final = re.compile(r"text:([0-9]{1,3})", re.ASCII)
 _REAL: Final = r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e-?[0-9]{1,3})?"
+_POLICY: Final = re.compile(r"(.*?)\s+missing\s+(as\s.*|refuse)", re.DOTALL)
+"""The values of an attribute, and what missing ones count as."""
 _NUMBER: Final = re.compile(rf"number:({_REAL})\.\.({_REAL})(?::(.*))?", re.ASCII)
 _SIZE: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 _LONGEST_FILE: Final = 2**26
@@ -111,21 +109,23 @@ _TYPES: Final[dict[str, Any]] = {"integer": whole_number, "number": number}
 
 def add_parameters(parser: Options, parameters: Iterable[Parameter], *, optional: frozenset[str] = frozenset()) -> None:
     """One option per parameter; those in `optional` are not required."""
-    for one in parameters:
-        settings: dict[str, Any] = {"metavar": one.name[0].upper(), "help": one.help}
-        if one.kind in _TYPES:
-            settings["type"] = _TYPES[one.kind]
-        elif one.kind in ("attributes", "fields"):
+    for parameter in parameters:
+        settings: dict[str, Any] = {"metavar": parameter.name[0].upper(), "help": parameter.help}
+        if parameter.kind in _TYPES:
+            settings["type"] = _TYPES[parameter.kind]
+        elif parameter.kind in ("attributes", "fields"):
             settings["nargs"] = "+"
-        elif one.kind == "choice":
-            settings["choices"] = one.choices
-        if isinstance(one.default, str):
-            settings |= {"default": one.default, "help": one.help + (one.default and f" (default: {one.default})")}
-        elif one.default is not None:
-            settings |= {"default": one.default, "help": f"{one.help} (default: {one.default:,g})"}
-        elif one.kind in _FORMS:
-            settings["help"] = f"{one.help}; see below"
-        parser.add_argument(option_of(one), required=one.required and one.name not in optional, **settings)
+        elif parameter.kind == "choice":
+            settings["choices"] = parameter.choices
+        default = parameter.default
+        if isinstance(default, str):
+            settings |= {"default": default, "help": parameter.help + (default and f" (default: {default})")}
+        elif default is not None:
+            settings |= {"default": default, "help": f"{parameter.help} (default: {default:,g})"}
+        elif parameter.kind in _FORMS:
+            settings["help"] = f"{parameter.help}; see below"
+        required = parameter.required and parameter.name not in optional
+        parser.add_argument(option_of(parameter), required=required, **settings)
 
 
 def example_words(parameters: Iterable[Parameter]) -> str:
@@ -138,20 +138,21 @@ def example_words(parameters: Iterable[Parameter]) -> str:
     ('--values 40', '--dimension 20 --radius 5')
     """
     needed, groups = [], set()
-    for one in parameters:
-        if one.required or one.in_examples or (one.group and one.group not in groups):
-            needed.append(f"{option_of(one)} {one.example}")
-            groups.add(one.group)
+    for parameter in parameters:
+        if parameter.required or parameter.in_examples or (parameter.group and parameter.group not in groups):
+            needed.append(f"{option_of(parameter)} {parameter.example}")
+            groups.add(parameter.group)
     return " ".join(needed)
 
 
 def how_to_write(parameters: Iterable[Parameter]) -> str:
     """The part of `--help` about parameters that one line does not explain; may be empty."""
     blocks: dict[str, str] = {}
-    for one in parameters:
-        plain = f"  {option_of(one)} {one.example:<{40 - len(option_of(one))}}{one.help}\n" if one.group else ""
-        start = f"{one.group}, one of:\n" if one.group else ""
-        blocks[one.group] = blocks.get(one.group, start) + _FORMS.get(one.kind, plain)
+    for parameter in parameters:
+        option, group = option_of(parameter), parameter.group
+        plain = f"  {option} {parameter.example:<{40 - len(option)}}{parameter.help}\n" if group else ""
+        start = f"{group}, one of:\n" if group else ""
+        blocks[group] = blocks.get(group, start) + _FORMS.get(parameter.kind, plain)
     return "\n".join(filter(None, blocks.values()))
 
 
@@ -165,23 +166,19 @@ def asked_question(kind: type[Question], arguments: argparse.Namespace) -> Quest
 
 def parameter_words(parameters: Iterable[Parameter], arguments: argparse.Namespace) -> list[str]:
     """The options that give the same parameters; defaults are left out."""
-    found = []
-    for one in parameters:
-        value = getattr(arguments, one.name)
-        if value is not None and value != one.default:
+    words = []
+    for parameter in parameters:
+        value = getattr(arguments, parameter.name)
+        if value is not None and value != parameter.default:
             listed = value if isinstance(value, list) else [f"{value}".removesuffix(".0")]
-            found += [option_of(one), *listed]
-    return found
+            words += [option_of(parameter), *listed]
+    return words
 
 
 def given_parameters(parameters: Iterable[Parameter], arguments: argparse.Namespace) -> dict[str, Any]:
     """The values of the given parameters, as a question takes them."""
-    found = {}
-    for one in parameters:
-        words = getattr(arguments, one.name)
-        if words is not None:
-            found[one.name] = _READ[one.kind](words)
-    return found
+    given = ((parameter, getattr(arguments, parameter.name)) for parameter in parameters)
+    return {parameter.name: _READ[parameter.kind](words) for parameter, words in given if words is not None}
 
 
 def _unchanged(value: Any) -> Any:
@@ -206,8 +203,23 @@ def _attributes(texts: list[str], read: Callable[[str], Any] | None = None) -> d
         if _SECOND.search(values):
             message = f"attribute {name!r} holds another one; write attributes apart, without quotes around all of them"
             raise DomainError(message).at("attributes")
-        attributes[name] = (read or parse_values)(values)
+        attributes[name] = _with_policy(values, read or parse_values)
     return attributes
+
+
+def _with_policy(text: str, read: Callable[[str], Any]) -> Any:
+    """What an attribute holds; with a policy, as in "free,pro missing as unknown", a domain or a number that has it."""
+    from sottovoce.domain import Domain, NumberGrid
+
+    policy = _POLICY.fullmatch(text)
+    if policy is None:
+        return read(text)
+    values = read(policy[1])
+    held: Domain | NumberGrid = values if isinstance(values, NumberGrid) else Domain.of(values)
+    try:
+        return held.with_missing(policy[2])
+    except DomainError as error:
+        raise error.at("attributes") from None
 
 
 def _fields(texts: list[str]) -> dict[str, Any]:
@@ -216,10 +228,10 @@ def _fields(texts: list[str]) -> dict[str, Any]:
 
 def _field(text: str) -> Any:
     """A number as number:0..600 or number:0..600:minutes; else the values of an attribute."""
-    from sottovoce.domain.number import number as number_field
+    from sottovoce.domain.number import NumberGrid
 
-    found = _NUMBER.fullmatch(text)
-    return parse_values(text) if found is None else number_field(float(found[1]), float(found[2]), found[3] or "")
+    match = _NUMBER.fullmatch(text)
+    return parse_values(text) if match is None else NumberGrid(float(match[1]), float(match[2]), match[3] or "")
 
 
 def parse_values(text: str) -> Any:
@@ -255,7 +267,9 @@ def _lines(path: Path) -> list[str]:
         problem = "it is not a text file in UTF-8"
     except (OSError, ValueError) as error:
         problem = getattr(error, "strerror", None) or "it cannot be read"
-    raise DomainError(f"the labels cannot be read from {str(path)!r}: {problem}; name a file with one label per line")
+    raise DomainError(
+        f"the labels cannot be read from {str(path)!r}: {problem}; name a file with one label per line"
+    ).at("labels")
 
 
 def _workload(text: str) -> Any:
@@ -269,6 +283,7 @@ _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "number": _unchanged,
     "text": _unchanged,
     "choice": _unchanged,
+    "missing": _unchanged,
     "alphabet": _unchanged,
     "labels": _labels,
     "range": _range,
@@ -290,7 +305,7 @@ _DESIGN_DEFAULTS: Final[dict[str, Any]] = {
 
 
 def add_design(parser: Parser, kind: type[Question]) -> None:
-    """Which designs are compared, and by which error."""
+    """Options for the designs that are compared, and the error by which they are."""
     add_number(parser, "--delta", "DELTA", "if above 0, the gaussian mechanism is a candidate too", 0.0)
     listed = ", ".join(kind.strategies)
     parser.add_argument(
@@ -321,8 +336,8 @@ def add_design(parser: Parser, kind: type[Question]) -> None:
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_design` under the library's names; a criterion only if it was given."""
-    found = {name: getattr(arguments, name) for name in _DESIGN_DEFAULTS}
-    return {name: value for name, value in found.items() if value is not None}
+    given = {name: getattr(arguments, name) for name in _DESIGN_DEFAULTS}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def design_words(settings: dict[str, Any]) -> list[str]:
@@ -335,45 +350,6 @@ def design_words(settings: dict[str, Any]) -> list[str]:
     """
     changed = {name: value for name, value in settings.items() if value != _DESIGN_DEFAULTS[name]}
     return [word for name, value in changed.items() for word in (f"--{name.replace('_', '-')}", f"{value}")]
-
-
-_PERIODS_TITLE: Final = "the same question in every period"
-_PERIOD_NAMES: Final = frozenset(one.name for one in Calendar.parameters)
-_PLANNED_PERIODS: Final = tuple(one for one in Calendar.parameters if one.name in ("periods", "renews", "every"))
-_SOME_DAY: Final = "2000-01-03"
-"""A plan does not depend on when periods begin."""
-
-
-def add_calendar(parser: Parser) -> None:
-    """When periods begin and how often a person answers; none of them is required."""
-    group = parser.add_argument_group(_PERIODS_TITLE, "everybody answers in one period, which the device draws")
-    add_parameters(group, Calendar.parameters, optional=_PERIOD_NAMES)
-
-
-def given_calendar(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of `add_calendar` under the library's names; empty if the survey is asked once."""
-    return given_parameters(Calendar.parameters, arguments)
-
-
-def people_of_a_period(users: int, calendar: Calendar) -> int:
-    """How many of the people draw one period, about; the design is chosen for so many."""
-    return max(1, users // calendar.window)
-
-
-def add_planned_periods(parser: Parser) -> None:
-    """The number of periods and the windows that they are divided into."""
-    group = parser.add_argument_group(_PERIODS_TITLE, "errors are those of one period; --users are the people of all")
-    add_parameters(group, _PLANNED_PERIODS, optional=_PERIOD_NAMES)
-
-
-def planned_periods(arguments: argparse.Namespace) -> dict[str, Any]:
-    """`periods` and `renews` as numbers, as the planner takes them."""
-    given = given_parameters(_PLANNED_PERIODS, arguments)
-    if given.get("renews", "").isdecimal() or "renews" not in given:
-        numbers = {"periods": given.get("periods"), "renews": given.get("renews")}
-        return {name: int(number) for name, number in numbers.items() if number is not None}
-    calendar = Calendar.of(starts=_SOME_DAY, **given)
-    return {"periods": calendar.periods, "renews": calendar.window}
 
 
 def add_relay(parser: Parser) -> None:

@@ -47,7 +47,7 @@ def register(command: Parser) -> None:
         "--expires",
         type=_life,
         metavar="SPAN",
-        help="how long it is valid, such as 90d, 12h or 4w (default: until revoked)",
+        help="time until it expires, such as 90d, 12h or 4w (default: until revoked)",
     )
     add_connection(create)
     create.set_defaults(run=_create)
@@ -73,12 +73,12 @@ def register(command: Parser) -> None:
 
 
 def _life(text: str) -> timedelta:
-    found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
-    if found is None:
+    match = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
+    if match is None:
         raise argparse.ArgumentTypeError(
-            f"{text[:20]!r} is no span: a whole number and h, d or w, such as 12h, 90d or 4w"
+            f"{text[:20]!r} is not a span of time: give a whole number and h, d or w, such as 12h, 90d or 4w"
         )
-    return int(found[1]) * {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}[found[2]]
+    return int(match[1]) * {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}[match[2]]
 
 
 def _create(arguments: argparse.Namespace) -> int:
@@ -99,16 +99,16 @@ def _list(arguments: argparse.Namespace) -> int:
     listed = connected(arguments).tokens()
     if arguments.json:
         names = ("id", "scopes", "note", "revoked", "expires")
-        print_json({"tokens": [{name: getattr(one, name) for name in names} for one in listed]})
+        print_json({"tokens": [{name: getattr(token, name) for name in names} for token in listed]})
         return 0
-    expiring = any(one.expires for one in listed)
+    expiring = any(token.expires for token in listed)
     table = titled_table("tokens")
     for heading in ("id", "scopes", "note", *(["expires"] if expiring else []), ""):
         table.add_column(heading)
-    for one in listed:
-        when = [shown(one.expires or "")] if expiring else []
-        state = "revoked" if one.revoked else ""
-        table.add_row(shown(one.id), shown(", ".join(one.scopes)), shown(one.note), *when, state)
+    for token in listed:
+        when = [shown(token.expires or "")] if expiring else []
+        state = "revoked" if token.revoked else ""
+        table.add_row(shown(token.id), shown(", ".join(token.scopes)), shown(token.note), *when, state)
     console().print(table)
     return 0
 
@@ -127,9 +127,9 @@ def _revoke(arguments: argparse.Namespace) -> int:
 
 def _is_last_admin(listed: Sequence[TokenEntry], token_id: str) -> bool:
     """Whether this token lets somebody administrate, and no other does that will not expire."""
-    admins = [one for one in listed if "admin" in one.scopes and not one.revoked]
-    lasting = [one for one in admins if one.id != token_id and one.expires is None]
-    return not lasting and any(one.id == token_id for one in admins)
+    admins = [token for token in listed if "admin" in token.scopes and not token.revoked]
+    lasting = [token for token in admins if token.id != token_id and token.expires is None]
+    return not lasting and any(token.id == token_id for token in admins)
 
 
 def _confirm(arguments: argparse.Namespace) -> None:

@@ -78,27 +78,27 @@ class Metrics:
         self._workers.set_function(living)
 
     def found_missing(self, numbers: int) -> None:
-        """So many numbers were missing from the database at the start."""
+        """Record how many numbers were missing from the database at the start."""
         self._missing.set(numbers)
 
     def committed(self, reports: int, seconds: float) -> None:
-        """A transaction has made so many reports durable."""
+        """Record a transaction that made reports durable."""
         self._accepted.inc(reports)
         self._commits.observe(seconds)
 
     def answered(self, route: str, status: int) -> None:
-        """A request has been answered."""
+        """Count an answered request."""
         child = self._children.get((route, status))
         if child is None:
             child = self._children[route, status] = self._requests.labels(route, str(status))
         child.inc()
 
     def refused(self, code: str, n: int = 1) -> None:
-        """So many reports were refused for a reason, one of a fixed list."""
+        """Count reports refused for a reason, one of a fixed list."""
         self._refused.labels(code).inc(n)
 
     def opened(self, n: int = 1) -> None:
-        """So many sealed messages could be opened."""
+        """Count sealed messages that could be opened."""
         self._opened.inc(n)
 
     def text(self, store: Store) -> bytes:
@@ -143,7 +143,7 @@ class TimedStore:
 
 
 _SECONDS: Final = 60.0
-"""After which waiting is standing still; a dead worker's survey is free again before, by default after 30 s."""
+"""Seconds after which waiting is standing still; a dead worker's survey is free again before, by default after 30 s."""
 
 
 @final

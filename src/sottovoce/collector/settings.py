@@ -18,28 +18,28 @@ from sottovoce.service.storage.reserve import DEFAULT_RESERVE
 __all__ = ["KEY_FILE", "OTHER_VARIABLES", "SETTINGS", "SETTINGS_VARIABLE", "TOKEN_VARIABLE", "URL_VARIABLE", "Settings"]
 
 KEY_FILE: Final = "signing.key"
-"""In the data folder."""
+"""A file in the data folder."""
 
 SETTINGS_VARIABLE: Final = "SOTTOVOCE_SETTINGS"
 """Names the settings file where no flag does."""
 
 URL_VARIABLE: Final = "SOTTOVOCE_URL"
 TOKEN_VARIABLE: Final = "SOTTOVOCE_TOKEN"
-"""Where analysts keep the collector's address and their token."""
+"""Variables in which analysts keep the collector's address and their token."""
 
 OTHER_VARIABLES: Final = frozenset({SETTINGS_VARIABLE, URL_VARIABLE, TOKEN_VARIABLE, PROGRESS_VARIABLE})
-"""Variables of the prefix that are no settings of the service: its file's, those of analysts, and the
-switch of what is shown while something runs."""
+"""Variables of the prefix that are not settings of the service: the name of its file, those of analysts, and the
+switch for progress."""
 
 _PREFIX: Final = "SOTTOVOCE_"
 
 _TESTS: Final = "SOTTOVOCE_TEST_"
-"""Begins what the tests of this package are told."""
+"""The beginning of variables for the tests of this package."""
 
 
 @dataclass(frozen=True)
 class Settings(ServiceSettings):
-    """Everything `sottovoce serve` can be told; checked when it is made.
+    """All settings of `sottovoce serve`; checked when they are made.
 
     Examples
     --------

@@ -23,7 +23,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_address(name: str) -> bool:
-    """Whether a name is an address and no path.
+    """Whether a name is an address, not a path.
 
     Examples
     --------
@@ -54,12 +54,14 @@ def file_system(address: str, what: str, kind: type[SottovoceError]) -> tuple[An
     --------
     >>> file_system("nonsense://x", "objects", MissingExtraError)
     Traceback (most recent call last):
-    sottovoce.core.errors.MissingExtraError: objects is no address that fsspec understands: ...
+    sottovoce.core.errors.MissingExtraError: objects is not an address that fsspec understands: ...
     """
     try:
         url_to_fs = import_module("fsspec.core").url_to_fs
     except ImportError:
-        raise MissingExtraError(f"{what}: files by address need fsspec: pip install 'sottovoce[objects]'") from None
+        raise MissingExtraError(f"{what}: files by address need fsspec: pip install 'sottovoce[objects]'").at(
+            what
+        ) from None
     try:
         files, root = url_to_fs(address)
     except ImportError:
@@ -67,9 +69,9 @@ def file_system(address: str, what: str, kind: type[SottovoceError]) -> tuple[An
         raise MissingExtraError(
             f"{what} is an address of the kind {scheme}, for which fsspec needs another package: pip install s3fs for "
             "s3, gcsfs for gs, adlfs for abfs"
-        ) from None
+        ).at(what) from None
     except Exception:
         raise kind(
-            f"{what} is no address that fsspec understands: give a folder, or a URL such as s3://bucket/folder"
-        ) from None
+            f"{what} is not an address that fsspec understands: give a folder, or a URL such as s3://bucket/folder"
+        ).at(what) from None
     return files, str(root)

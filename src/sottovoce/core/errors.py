@@ -7,6 +7,7 @@
     │   ├── DomainError                   labels, sizes or attributes are wrong
     │   ├── MechanismError                unknown, unsuitable or undeployable mechanism
     │   ├── QueryError                    an expression that cannot be read, or asked of this domain
+    │   ├── UnknownAnswerError (KeyError)      no answer of an estimate has that name
     │   └── WorkloadError                 queries that are invalid or do not fit the domain
     ├── ValueOutsideDomainError (ValueError)   a person's value is not in the survey's domain
     ├── ReportError (ValueError)          bytes that are not a report of this survey
@@ -65,6 +66,7 @@ __all__ = [
     "StoreUnavailableError",
     "SurveyError",
     "TransparencyError",
+    "UnknownAnswerError",
     "ValueOutsideDomainError",
     "WorkloadError",
 ]
@@ -82,8 +84,8 @@ class SottovoceError(Exception):
     field: str | None = None
 
     def at(self, field: str) -> Self:
-        """The same error with the parameter that is wrong, unless it names one already."""
-        self.field = self.field or field
+        """This error, with the parameter that is wrong as its caller calls it; the outermost name stays."""
+        self.field = field
         return self
 
 
@@ -105,6 +107,14 @@ class QueryError(SurveyError):
 
 class WorkloadError(SurveyError):
     """The queries are not well formed, do not fit the domain, or are too many."""
+
+
+class UnknownAnswerError(SurveyError, KeyError):
+    """No answer of an estimate has that name; suggests the nearest one."""
+
+    def __str__(self) -> str:
+        # KeyError would show the message in quotes.
+        return Exception.__str__(self)
 
 
 class ValueOutsideDomainError(SottovoceError, ValueError):

@@ -28,7 +28,7 @@ class FullInstall:
     """
 
     def __enter__(self) -> None:
-        """Nothing is looked up beforehand: an import that succeeds costs what it did."""
+        """Nothing is looked up beforehand, so an import that succeeds costs no more than before."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -29,45 +29,45 @@ __all__ = [
 
 
 @contextlib.contextmanager
-def replacing(place: Path, mode: int = 0o666) -> Iterator[Path]:
-    """A new file to write, which replaces whatever `place` held when the block ends without an error.
+def replacing(path: Path, mode: int = 0o666) -> Iterator[Path]:
+    """A new file to write, which replaces whatever `path` held when the block ends without an error.
 
-    After a crash `place` holds all of the new content or all of the old.
+    After a crash `path` holds all of the new content or all of the old.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     place = Path(folder, "answer")
-    ...     with replacing(place) as part:
+    ...     path = Path(folder, "answer")
+    ...     with replacing(path) as part:
     ...         _ = part.write_text("42")
-    ...     place.read_text(), len(os.listdir(folder))
+    ...     path.read_text(), len(os.listdir(folder))
     ('42', 1)
     """
-    with _part(place, mode) as part:
+    with _part(path, mode) as part:
         yield part
         sync(part)
-        os.replace(part, place)
-        sync(place.parent)
+        os.replace(part, path)
+        sync(path.parent)
 
 
 @contextlib.contextmanager
-def creating(place: Path, mode: int = 0o666) -> Iterator[Path]:
-    """A new file to write, which becomes `place` when the block ends without an error.
+def creating(path: Path, mode: int = 0o666) -> Iterator[Path]:
+    """A new file to write, which becomes `path` when the block ends without an error.
 
-    Raises `FileExistsError` if `place` exists by then: of many who try, one succeeds. (A link, unlike a rename, never
-    replaces a file.)
+    Raises `FileExistsError` if `path` exists by then: one of several writers succeeds. (A link, unlike a rename,
+    never replaces a file.)
     """
-    with _part(place, mode) as part:
+    with _part(path, mode) as part:
         yield part
         sync(part)
-        os.link(part, place)
-    sync(place.parent)
+        os.link(part, path)
+    sync(path.parent)
 
 
 @contextlib.contextmanager
-def _part(place: Path, mode: int) -> Iterator[Path]:
-    part = place.with_name(f"{_prefix(place)}{secrets.token_hex(8)}.part")
+def _part(path: Path, mode: int) -> Iterator[Path]:
+    part = path.with_name(f"{_prefix(path)}{secrets.token_hex(8)}.part")
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         yield part
@@ -75,25 +75,25 @@ def _part(place: Path, mode: int) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def _prefix(place: Path) -> str:
-    return f".{place.name}."
+def _prefix(path: Path) -> str:
+    return f".{path.name}."
 
 
-def leftover_parts(place: Path) -> list[Path]:
-    """Unfinished files for `place`: those that crashes have left, and those that are being written now."""
-    name = re.compile(re.escape(_prefix(place)) + r"[0-9a-f]{16}\.part")
-    return [file for file in place.parent.iterdir() if name.fullmatch(file.name)]
+def leftover_parts(path: Path) -> list[Path]:
+    """Unfinished files for `path`: those that crashes have left, and those that are being written now."""
+    name = re.compile(re.escape(_prefix(path)) + r"[0-9a-f]{16}\.part")
+    return [file for file in path.parent.iterdir() if name.fullmatch(file.name)]
 
 
-def replace_file(place: Path, content: bytes, mode: int = 0o666) -> None:
+def replace_file(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Replace whatever the file held, whole and durably."""
-    with replacing(place, mode) as part:
+    with replacing(path, mode) as part:
         part.write_bytes(content)
 
 
-def create_file(place: Path, content: bytes, mode: int = 0o666) -> None:
+def create_file(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Create the file, whole and durably; raises `FileExistsError` if there is one."""
-    with creating(place, mode) as part:
+    with creating(path, mode) as part:
         part.write_bytes(content)
 
 
@@ -123,7 +123,7 @@ def cache_directory() -> Path:
 
 
 @contextlib.contextmanager
-def write_errors(place: object, kind: type[SottovoceError], remedy: str) -> Iterator[None]:
+def write_errors(path: object, kind: type[SottovoceError], remedy: str) -> Iterator[None]:
     """Turn an `OSError` of the block into one of this package's errors, with what to do about it."""
     try:
         yield
@@ -131,7 +131,7 @@ def write_errors(place: object, kind: type[SottovoceError], remedy: str) -> Iter
         if isinstance(error, SottovoceError):
             raise
         reason = error.strerror or str(error) or type(error).__name__
-        raise kind(f"{place} cannot be written: {reason}; {remedy}") from error
+        raise kind(f"{path} cannot be written: {reason}; {remedy}") from error
 
 
 # --- results that a user asked for --------------------------------------------------------------
@@ -152,11 +152,11 @@ def check_file(path: Path, what: str) -> None:
         if not path.parent.is_dir():
             folder = str(path.parent)
             raise SimulationError(f"there is no directory {folder!r} for the {what}; make it, or name another")
-        place = path.resolve()
-        if place.exists() and not os.access(place, os.W_OK):
+        target = path.resolve()
+        if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, "it exists and is not writable")
-        if _replaceable(place):
-            _try_writing_in(place.parent)
+        if _replaceable(target):
+            _try_writing_in(target.parent)
 
 
 def check_folder(path: Path, what: str) -> None:
@@ -178,14 +178,14 @@ def write_file(path: Path, content: bytes | str) -> Path:
     """
     data = content.encode() if isinstance(content, str) else content
     with _result_errors(path):
-        place = path.resolve()
-        if not _replaceable(place):
-            place.write_bytes(data)
+        target = path.resolve()
+        if not _replaceable(target):
+            target.write_bytes(data)
             return path
-        with replacing(place) as part:
+        with replacing(target) as part:
             part.write_bytes(data)
-            if place.exists():
-                shutil.copymode(place, part)
+            if target.exists():
+                shutil.copymode(target, part)
     return path
 
 
@@ -193,8 +193,8 @@ def _result_errors(path: Path) -> contextlib.AbstractContextManager[None]:
     return write_errors(repr(str(path)), SimulationError, "name another place")
 
 
-def _replaceable(place: Path) -> bool:
-    return place.is_file() or not place.exists()
+def _replaceable(path: Path) -> bool:
+    return path.is_file() or not path.exists()
 
 
 def _try_writing_in(folder: Path) -> None:

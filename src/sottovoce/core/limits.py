@@ -29,10 +29,10 @@ MAX_REPORT_BYTES = 2**20
 DEFAULT_REPORT_BYTES = 64
 """Default limit on the size of a report."""
 
-DEFAULT_USERS = 1_000_000
+DEFAULT_PEOPLE = 1_000_000
 """Default for the expected number of people."""
 
-MAX_USERS = 10**10
+MAX_PEOPLE = 10**10
 """More than all people: plans that need more are refused."""
 
 DEFAULT_STRATEGY = "auto"
@@ -83,10 +83,14 @@ def _shown(number: Any) -> str:
 
 def as_float(number: Any) -> float:
     """A real number as a float; one that is too large becomes an infinity, which no range holds."""
+    # By the number itself: a class of its own may convert to another one.
+    if isinstance(number, float):
+        return float.__float__(number)
+    exact = int.__index__(number) if isinstance(number, int) else number
     try:
-        return float(number)
+        return float(exact)
     except OverflowError:
-        return math.inf if number > 0 else -math.inf
+        return math.inf if exact > 0 else -math.inf
 
 
 MAX_DIMENSION = 2**20
@@ -116,15 +120,15 @@ def check_epsilon(epsilon: object) -> float:
     return number
 
 
-def check_domain_size(size: object, largest: int = MAX_DOMAIN_SIZE) -> int:
-    """Return `size` as an int if a domain may have that many values."""
+def check_domain_size(size: object, largest: int = MAX_DOMAIN_SIZE, field: str = "domain_size") -> int:
+    """Return `size` as an int if a domain may have that many values; `field` is the argument that states them."""
     remedy = f"the number of possible values must be an integer from 2 to {largest}"
     if isinstance(size, bool) or not isinstance(size, Integral):
-        raise DomainError(f"domain size has type {type(size).__name__}: {remedy}")
-    found = int(size)
-    if not 2 <= found <= largest:
-        raise DomainError(f"domain size is {_shown(found)}: {remedy}")
-    return found
+        raise DomainError(f"domain size has type {type(size).__name__}: {remedy}").at(field)
+    checked = int(size)
+    if not 2 <= checked <= largest:
+        raise DomainError(f"domain size is {_shown(checked)}: {remedy}").at(field)
+    return checked
 
 
 def check_integer(name: str, number: object, smallest: int, largest: int) -> int:
@@ -133,10 +137,10 @@ def check_integer(name: str, number: object, smallest: int, largest: int) -> int
         raise SurveyError(
             f"{name} has type {type(number).__name__}: it must be an integer from {smallest} to {largest}"
         ).at(name)
-    found = int(number)
-    if not smallest <= found <= largest:
-        raise SurveyError(f"{name} is {_shown(found)}: it must be an integer from {smallest} to {largest}").at(name)
-    return found
+    checked = int(number)
+    if not smallest <= checked <= largest:
+        raise SurveyError(f"{name} is {_shown(checked)}: it must be an integer from {smallest} to {largest}").at(name)
+    return checked
 
 
 def check_dimension(dimension: object) -> int:
@@ -149,10 +153,10 @@ def check_number(name: str, number: object, smallest: float, largest: float, mea
     remedy = f"it must be a number from {smallest:g} to {largest:g}: {meaning}"
     if isinstance(number, bool) or not isinstance(number, Real):
         raise SurveyError(f"{name} has type {type(number).__name__}: {remedy}").at(name)
-    found = as_float(number)
-    if not smallest <= found <= largest:
+    checked = as_float(number)
+    if not smallest <= checked <= largest:
         raise SurveyError(f"{name} is {_shown(number)}: {remedy}").at(name)
-    return found
+    return checked
 
 
 MIN_RADIUS = 1e-100

@@ -9,30 +9,30 @@ or spawned for a part of the work, or if the environment says SOTTOVOCE_PROGRESS
 from __future__ import annotations
 
 import contextlib
-import html
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
-from importlib import import_module
 from time import monotonic
-from typing import Any, Final, NamedTuple, TypeAlias, final
+from typing import Any, Final, final
+
+from sottovoce.core.progress_line import ProgressLine, ProgressMoment, line_of
 
 __all__ = ["PROGRESS_VARIABLE", "StepLines", "Steps", "advancing", "hushed", "meanwhile", "stepping", "steps"]
 
 PROGRESS_VARIABLE: Final = "SOTTOVOCE_PROGRESS"
-"""Set to "off", it switches progress off, of commands too."""
+"""Set to "off", it switches progress off, also for commands."""
 
 _OFF: Final = ("off", "0", "no", "false")
 
 _QUIET_SECONDS = 2.0
-"""Calls that are shorter show nothing."""
+"""Shorter calls show nothing."""
 
 _REDRAWN_SECONDS: Final = 0.2
 
 _LINE_SECONDS: Final = 60.0
-"""In a log, a step that is longer says again how far it is."""
+"""In a log, a longer step says again how far it is."""
 
 
 class Steps:
@@ -45,7 +45,7 @@ class Steps:
         """The name of a step, and how far it is, as engines tell it."""
 
     def advance(self, more: int) -> None:
-        """So many more are done of the total that was given."""
+        """Count `more` of the given total as done."""
 
 
 @contextlib.contextmanager
@@ -81,10 +81,10 @@ def advancing(
 
     Examples
     --------
-    >>> told = []
-    >>> with advancing(told.append, "simulating", 2, "people") as advance:
+    >>> counts = []
+    >>> with advancing(counts.append, "simulating", 2, "people") as advance:
     ...     advance(2)
-    >>> told
+    >>> counts
     [2]
     """
     if own is not None:
@@ -126,122 +126,6 @@ def hushed() -> Iterator[None]:
         _State.hushed = before
 
 
-class ProgressMoment(NamedTuple):
-    """How far a call is.
-
-    Examples
-    --------
-    >>> ProgressMoment("simulating", 2_000, 8_000, "people", 3.0).amount
-    '2,000 of 8,000 people'
-    >>> print(ProgressMoment("simulating", 2_000, 8_000, "people", 3.0, 9.0))
-    simulating: 2,000 of 8,000 people, 0:03, 0:09 left
-    """
-
-    words: str
-    done: int
-    total: int | None
-    unit: str
-    seconds: float
-    seconds_left: float | None = None
-
-    @property
-    def amount(self) -> str:
-        """How many of how many, as far as that is known; nothing of one alone."""
-        if self.total is None:
-            return f"{self.done:,} {self.unit}" if self.done and self.unit else ""
-        return f"{self.done:,} of {self.total:,} {self.unit}".rstrip() if self.total > 1 else ""
-
-    @property
-    def clock(self) -> str:
-        """The time so far and, where the speed is known, the time left."""
-        left = "" if self.seconds_left is None else f", {_clock(self.seconds_left)} left"
-        return f"{_clock(self.seconds)}{left}"
-
-    def __str__(self) -> str:
-        return f"{self.words}: {self.amount}, {self.clock}" if self.amount else f"{self.words}, {self.clock}"
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-_Line: TypeAlias = contextlib.AbstractContextManager[Callable[[ProgressMoment], object]]
-"""A place that shows one line: gives a function that draws it, and at the end it is gone."""
-
-
-def _line_of(stream: Any) -> _Line | None:
-    """The line of a notebook, or of the terminal that a stream writes to; None where people do not look at either."""
-    ipython = sys.modules.get("IPython")  # it is not imported for this
-    if ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None:
-        return _notebook_line()
-    with contextlib.suppress(AttributeError, ValueError):  # there is no stream, or it is closed
-        if stream.isatty() and os.environ.get("TERM") != "dumb":
-            return _terminal_line(stream)
-    return None
-
-
-@contextlib.contextmanager
-def _terminal_line(stream: Any) -> Iterator[Callable[[ProgressMoment], object]]:
-    """Drawn by rich; nothing where that is not installed."""
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-    except ImportError:
-        yield lambda moment: None
-        return
-
-    class SteadyConsole(Console):
-        """Leaves the cursor as it is: a process that is killed would leave the terminal without one."""
-
-        def show_cursor(self, show: bool = True) -> bool:
-            return False
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        TextColumn("{task.fields[count]}", markup=False),
-        TextColumn("{task.fields[clock]}", markup=False),
-    )
-    # What others print stays theirs: results go to standard output whatever is shown here.
-    ways: dict[str, Any] = {"transient": True, "auto_refresh": False, "redirect_stdout": False}
-    console = SteadyConsole(file=stream, highlight=False)
-    bar = Progress(*columns, console=console, redirect_stderr=False, **ways)
-    task = bar.add_task("", total=None, count="", clock="")
-
-    def draw(moment: ProgressMoment) -> None:
-        told: dict[str, Any] = {"count": moment.amount, "clock": moment.clock}
-        # None pulses; rich takes None for "as before", so the task's own field is set.
-        bar.tasks[0].total = moment.total
-        bar.update(task, description=moment.words, completed=moment.done, **told)
-        bar.refresh() if bar.live.is_started else bar.start()
-
-    try:
-        yield draw
-    finally:
-        bar.stop()
-
-
-@contextlib.contextmanager
-def _notebook_line() -> Iterator[Callable[[ProgressMoment], object]]:
-    """Drawn by the notebook itself, which has IPython; rich would need ipywidgets as well."""
-    shown = import_module("IPython.display").display(_pieces(), raw=True, display_id=True)
-    try:
-        yield lambda moment: shown.update(_pieces(moment), raw=True)
-    finally:
-        shown.update(_pieces(), raw=True)
-
-
-def _pieces(moment: ProgressMoment | None = None) -> dict[str, str]:
-    """One output as text and for a browser."""
-    if moment is None:
-        return {"text/plain": "", "text/html": ""}
-    bar = f'<progress value="{moment.done}" max="{moment.total}"></progress>' if moment.total else ""
-    return {"text/plain": str(moment), "text/html": f"{bar} {html.escape(str(moment))}".strip()}
-
-
 @final
 class _Spoken(Steps):
     """What one block has said of itself."""
@@ -274,7 +158,7 @@ class _Spoken(Steps):
             return ProgressMoment(*self._now, seconds, self._seconds_left())
 
     def _seconds_left(self) -> float | None:
-        """At the speed since the first part was done, before which loops may have been compiled."""
+        """Seconds left at the speed since the first part was done: loops may have been compiled before that."""
         _, done, total, _ = self._now
         if total is None or self._first is None or not self._first[1] < done <= total:
             return None
@@ -284,9 +168,9 @@ class _Spoken(Steps):
 
 @final
 class _Shown:
-    """One line, drawn by a thread of its own: whoever does the work only says how far it is, and never waits."""
+    """One line, drawn by a thread of its own: the working thread only says how far it is, and never waits."""
 
-    def __init__(self, line: _Line, first: _Spoken) -> None:
+    def __init__(self, line: ProgressLine, first: _Spoken) -> None:
         self.open = [first]
         self._line, self._began = line, monotonic()
         self._over = threading.Event()
@@ -301,15 +185,15 @@ class _Shown:
         self._thread.join()
 
     def _moment(self) -> ProgressMoment:
-        seconds, told = monotonic() - self._began, self.open[:]
+        seconds, steps = monotonic() - self._began, self.open[:]
         for words in _State.meanwhile[-1:]:
             return ProgressMoment(words, 0, None, "", seconds)
-        return next((one for one in told if one.speaks), told[-1]).moment(seconds)
+        return next((step for step in steps if step.speaks), steps[-1]).moment(seconds)
 
     def _draw(self) -> None:
         if _QUIET_SECONDS > 0 and self._over.wait(_QUIET_SECONDS):
             return
-        # A terminal that is gone is no reason to fail.
+        # The work goes on if the terminal is closed.
         with contextlib.suppress(OSError, ValueError), self._line as draw:
             while True:
                 draw(self._moment())
@@ -319,7 +203,7 @@ class _Shown:
 
 @final
 class StepLines(Steps):
-    """A line for every step, and for every minute of a long one; none at all of a run that is over at once."""
+    """A line for every step, and for every minute of a long one; a run that ends at once writes none."""
 
     def __init__(self, quiet_seconds: float, line_seconds: float = _LINE_SECONDS) -> None:
         self._lock = threading.Lock()
@@ -369,7 +253,7 @@ def _is_spawned() -> bool:
 
 
 class _State:
-    """Of this process: what is shown, if anything, and what the machine does meanwhile."""
+    """What this process shows, if anything, and what the machine does meanwhile."""
 
     shown: _Shown | StepLines | None = None
     meanwhile: Final[list[str]] = []
@@ -379,21 +263,21 @@ class _State:
 
     @classmethod
     def open(cls, what: str, total: int | None, unit: str, lines: bool) -> Steps:
-        """What the block that begins now speaks to."""
+        """The object to which the block that begins now reports its progress."""
         if cls.is_part or threading.current_thread() is not threading.main_thread():
             return Steps()
-        told = _Spoken(what, total, unit)
+        step = _Spoken(what, total, unit)
         if cls.shown is not None:
             if isinstance(cls.shown, StepLines):
                 return Steps()
-            cls.shown.open.append(told)
-            return told
+            cls.shown.open.append(step)
+            return step
         if os.environ.get(PROGRESS_VARIABLE, "").lower() in _OFF or cls.hushed or _is_spawned():
             return Steps()
-        line = _line_of(sys.stderr)
+        line = line_of(sys.stderr)
         if line is not None:
-            cls.shown = _Shown(line, told)
-            return told
+            cls.shown = _Shown(line, step)
+            return step
         if lines:
             cls.shown = StepLines(_QUIET_SECONDS)
             return cls.shown
@@ -414,7 +298,7 @@ class _State:
 
     @classmethod
     def forget(cls) -> None:
-        """In a forked process: what its parent shows is not for it to touch."""
+        """Run in a forked process, which leaves alone what its parent shows."""
         cls.shown, cls.is_part = None, True
         cls.meanwhile.clear()
 

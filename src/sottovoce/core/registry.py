@@ -101,7 +101,7 @@ class Registry(Generic[T]):
         return {**self.ours, **self.others()}
 
     def is_foreign(self, kind: type) -> bool:
-        """Whether a class is none of this package."""
+        """Whether a class belongs to another package."""
         return all(kind is not known for known in self.ours.values())
 
     @property
@@ -120,7 +120,7 @@ class Registry(Generic[T]):
         Raises the registry's error if it is unfinished, not allowed, or bears a name that is taken.
         """
         if not self._is_kind(kind):
-            raise self._error(f"{_label(kind)} is no subclass of {_label(self._base)}")
+            raise self._error(f"{_label(kind)} is not a subclass of {_label(self._base)}")
         if inspect.isabstract(kind):
             missing = ", ".join(sorted(kind.__abstractmethods__))
             raise self._error(f"{_label(kind)} is not finished: it lacks {missing}")

@@ -123,7 +123,7 @@ class SigningKey:
         return self._private.sign(context + canonical)
 
     def derived(self, purpose: bytes) -> bytes:
-        """A secret of 32 bytes for one purpose, from which neither this key nor any other secret can be told."""
+        """A secret of 32 bytes for one purpose; it reveals neither this key nor any other secret."""
         return hmac.digest(self._private.private_bytes_raw(), purpose, "sha256")
 
 

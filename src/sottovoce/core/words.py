@@ -23,7 +23,7 @@ SHUFFLER: Final = "with a shuffler that does not collude"
 """What a central guarantee rests on, in few words."""
 
 
-def plural(n: int, one: str, many: str = "") -> str:
+def plural(n: int, singular: str, many: str = "") -> str:
     """A number with its noun in singular or plural; the plural ends in s unless given.
 
     Examples
@@ -31,11 +31,11 @@ def plural(n: int, one: str, many: str = "") -> str:
     >>> plural(1, "report"), plural(2000, "report"), plural(0, "batch", "batches")
     ('1 report', '2,000 reports', '0 batches')
     """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {singular if n == 1 else many or singular + 's'}"
 
 
 def figure(number: float) -> str:
-    """A planned error, or another figure that people compare: three significant digits, as all doors print it.
+    """A planned error, or another figure that people compare: three significant digits, as all interfaces print it.
 
     A half is rounded up. The pages do the same (`figure` in parts/format.ts).
 
@@ -55,9 +55,9 @@ def delta_of(survey: object) -> float:
     Examples
     --------
     >>> import sottovoce as sv
-    >>> delta_of(sv.Survey.distribution(["yes", "no"], epsilon=1.0))
+    >>> delta_of(sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0))
     0.0
-    >>> delta_of(sv.Survey.mean(2, 1.0, epsilon=1.0, delta=1e-6, mechanism="gaussian"))
+    >>> delta_of(sv.Survey(sv.vector(2, 1.0), epsilon=1.0, delta=1e-6, mechanism="gaussian"))
     1e-06
     """
     return float(getattr(survey, "delta", 0.0))
@@ -86,7 +86,7 @@ def guarantee(epsilon: float, delta: float = 0.0) -> str:
 
 
 def rounded_up(bound: float, digits: int = 3) -> str:
-    """A bound with so many digits, never below it.
+    """A bound with `digits` digits, never below it.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def rounded_up(bound: float, digits: int = 3) -> str:
 
 
 def rounded_down(bound: float, digits: int = 3) -> str:
-    """A lower bound with so many digits, never above it.
+    """A lower bound with `digits` digits, never above it.
 
     Examples
     --------

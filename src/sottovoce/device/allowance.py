@@ -52,19 +52,19 @@ def recent(spent: Iterable[tuple[str, float]], today: str, days: int) -> list[fl
     >>> recent([("2027-01-03", 1.0), ("2027-01-04", 2.0), ("1970-01-01", 3.0), ("", 4.0)], "2027-01-10", 7)
     [2.0, 3.0, 4.0]
     """
-    found: list[float] = []
+    amounts: list[float] = []
     latest = date.min
     for day, amount in spent:
         try:
             now, then = date.fromisoformat(today), date.fromisoformat(day)
         except ValueError:
-            found.append(amount)
+            amounts.append(amount)
             continue
         if then <= now:
             latest = max(latest, then)
         if then > now or (now - latest).days < days:
-            found.append(amount)
-    return found
+            amounts.append(amount)
+    return amounts
 
 
 @final
@@ -85,11 +85,11 @@ class Allowance:
     def __post_init__(self) -> None:
         for name, amount in vars(self).items():
             if isinstance(amount, bool) or not isinstance(amount, Real) or not 0 <= float(amount) < math.inf:
-                raise BudgetError(f"{name} must be a finite number, 0 or more")
+                raise BudgetError(f"{name} must be a finite number, 0 or more").at(name)
         if as_integer(self.max_answers) is None:
-            raise BudgetError("max_answers must be an integer, 0 or more")
+            raise BudgetError("max_answers must be an integer, 0 or more").at("max_answers")
         if not 1 <= (as_integer(self.window_days) or 0) <= MAX_WINDOW_DAYS:
-            raise BudgetError(f"window_days must be an integer from 1 to {MAX_WINDOW_DAYS:,}")
+            raise BudgetError(f"window_days must be an integer from 1 to {MAX_WINDOW_DAYS:,}").at("window_days")
 
     def check(self, survey: Any, answers: Sequence[RecordedAnswer], day: str) -> tuple[float, float]:
         """The epsilon and delta of the survey, if they are within the limits after these answers, on that day.
@@ -98,9 +98,13 @@ class Allowance:
         """
         epsilon, delta = survey.epsilon, getattr(survey, "delta", 0.0)
         if epsilon > self.cap:
-            raise BudgetError(f"the survey asks for epsilon {epsilon:g}; this device allows {self.cap:g} per survey")
+            raise BudgetError(
+                f"the survey asks for epsilon {epsilon:g}; this device allows {self.cap:g} per survey"
+            ).at("cap")
         if delta > self.delta_cap:
-            raise BudgetError(f"the survey asks for delta {delta:g}; this device allows {self.delta_cap:g} per survey")
+            raise BudgetError(
+                f"the survey asks for delta {delta:g}; this device allows {self.delta_cap:g} per survey"
+            ).at("delta_cap")
         for name, cost, budget, before in (
             ("epsilon", epsilon, self.budget, [answer.epsilon for answer in answers]),
             ("delta", delta, self.delta_budget, [answer.delta for answer in answers]),
@@ -109,14 +113,14 @@ class Allowance:
                 raise BudgetError(
                     f"the survey asks for {name} {cost:g}; this device has {left(budget, before):.4g} of its budget of "
                     f"{budget:g} left"
-                )
+                ).at("budget" if name == "epsilon" else "delta_budget")
         lately = recent(((answer.day, answer.epsilon) for answer in answers), day, self.window_days)
         if total([*lately, epsilon]) > exact(self.window_budget):
             raise BudgetError(
                 f"the survey asks for epsilon {epsilon:g}; this device has {left(self.window_budget, lately):.4g} of "
                 f"{self.window_budget:g} left for any {plural(self.window_days, 'day')}; answer later, or raise "
                 "window_budget (--window-budget)"
-            )
+            ).at("window_budget")
         if len(answers) >= self.max_answers:
             raise BudgetError(
                 f"this device has given {plural(len(answers), 'answer')} and its limit is {self.max_answers:,}; raise "

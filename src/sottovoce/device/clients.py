@@ -33,8 +33,9 @@ from sottovoce.device.store import RecordedAnswer
 from sottovoce.device.trust import Trust
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.oblivious.binary_http import HttpRequest, HttpResponse
-from sottovoce.oblivious.key_configuration import KeyConfiguration, SignedKeys, read_signed_keys
+from sottovoce.oblivious.key_configuration import KeyConfiguration, read_signed_keys
 from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, SealedRequest, seal_request
+from sottovoce.protocol.reports import SignedKeys
 
 __all__ = ["Clients", "Connect", "Network", "ObliviousHttp", "RelayClient"]
 
@@ -54,7 +55,7 @@ class RelayClient:
     http
         The connection to the relay.
     patience
-        How requests are retried.
+        The policy by which requests are retried.
     """
 
     def __init__(self, http: Http, patience: Patience | None = None) -> None:
@@ -157,7 +158,7 @@ _JSON: Final = "application/json"
 
 @final
 class ObliviousHttp:
-    """What `CollectorClient` needs of `Http`, over a relay. The collector's address names whom to trust, no more.
+    """The methods of `Http` that `CollectorClient` needs, over a relay. The collector's address says whom to trust.
 
     Parameters
     ----------
@@ -166,9 +167,9 @@ class ObliviousHttp:
     relay
         The relay, which is in front of that collector.
     trust
-        Whose signature the sealing keys must have; the first key seen is pinned if there is none.
+        The keys of collectors. The collector's own must have signed the sealing keys; without one, the first is pinned.
     insecure
-        As for `collector_url`.
+        Allow plain http, as in `collector_url`.
     """
 
     def __init__(self, url: str, relay: RelayClient, trust: Trust, *, insecure: bool = False) -> None:
@@ -219,10 +220,10 @@ class ObliviousHttp:
     def _sealing_key(self) -> KeyConfiguration:
         if self._key is None:
             trusted = self._trust.trusted(self.url)
-            found, signer = self._relay.sealing_key(trusted)
+            key, signer = self._relay.sealing_key(trusted)
             if trusted is None:
                 self._trust.pin(self.url, signer)  # before anything is sealed: the survey's key must be the same
-            self._key = found
+            self._key = key
         return self._key
 
 
@@ -311,5 +312,5 @@ class Clients:
                 "the relay to fetch through is at the collector's own address, which would see this device's; name a "
                 "relay at another address",
                 "bad_address",
-            )
+            ).at("relay")
         return CollectorClient(through, self._patience, self._effort)

@@ -69,9 +69,9 @@ def describe_failure(error: BaseException, timeout: float) -> str:
     >>> describe_failure(TimeoutError(), 10.0)
     'no answer within 10 seconds'
     """
-    found = list(_chain(error))
-    where = "at the proxy, " if any(isinstance(one, urllib3.exceptions.ProxyError) for one in found) else ""
-    return where + _cause(found, timeout)
+    causes = list(_chain(error))
+    where = "at the proxy, " if any(isinstance(cause, urllib3.exceptions.ProxyError) for cause in causes) else ""
+    return where + _cause(causes, timeout)
 
 
 def certificate_problem(error: BaseException) -> str:
@@ -82,10 +82,10 @@ def certificate_problem(error: BaseException) -> str:
     >>> certificate_problem(TimeoutError())
     ''
     """
-    found = next((one for one in _chain(error) if isinstance(one, ssl.SSLCertVerificationError)), None)
-    if found is None:
+    cause = next((cause for cause in _chain(error) if isinstance(cause, ssl.SSLCertVerificationError)), None)
+    if cause is None:
         return ""
-    code, words = getattr(found, "verify_code", 0), one_line(getattr(found, "verify_message", "") or "", 200)
+    code, words = getattr(cause, "verify_code", 0), one_line(getattr(cause, "verify_message", "") or "", 200)
     said = f"its certificate was refused ({words.rstrip('.')})" if words else "its certificate was refused"
     if code in _EXPIRED:
         return f"{said}; its operator must renew it, unless this machine's clock is wrong"
@@ -97,9 +97,9 @@ def certificate_problem(error: BaseException) -> str:
     )
 
 
-def _cause(found: list[BaseException], timeout: float) -> str:
+def _cause(causes: list[BaseException], timeout: float) -> str:
     def holds(*kinds: type[BaseException]) -> bool:
-        return any(isinstance(one, kinds) for one in found)
+        return any(isinstance(cause, kinds) for cause in causes)
 
     if holds(ssl.SSLCertVerificationError):
         return "its certificate is not trusted"
@@ -113,7 +113,7 @@ def _cause(found: list[BaseException], timeout: float) -> str:
         return f"no answer within {timeout:g} second{'s' * (timeout != 1)}"
     if holds(ConnectionError, urllib3.exceptions.IncompleteRead):
         return "the connection was cut"
-    reasons = [one.strerror for one in found if isinstance(one, OSError) and one.strerror]
+    reasons = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
     return one_line(reasons[-1]).lower() if reasons else "the response is not HTTP"
 
 
@@ -121,11 +121,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     """The error and its causes."""
     waiting, seen = [error], set()
     while waiting:
-        one = waiting.pop(0)
-        if id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            parts = (*one.args, one.__cause__)
+        cause = waiting.pop(0)
+        if id(cause) not in seen:
+            seen.add(id(cause))
+            yield cause
+            parts = (*cause.args, cause.__cause__)
             waiting += [part for part in parts if isinstance(part, BaseException)]
 
 
@@ -135,7 +135,7 @@ _MOST_ADDRESSES: Final = 8
 """Addresses tried per name: a name server can list thousands that never answer."""
 
 _LONGEST_WAIT: Final = 3600.0
-"""If neither a timeout nor a deadline is set."""
+"""Timeout in seconds if neither a timeout nor a deadline is set."""
 
 
 def obey_deadlines(manager: urllib3.PoolManager, keep_alive: bool) -> None:
@@ -164,8 +164,8 @@ class _Incoming(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int | None:
         self._sock.settimeout(_wait(self._timeout))
-        found: int | None = self._raw.readinto(buffer)
-        return found
+        length: int | None = self._raw.readinto(buffer)
+        return length
 
     def close(self) -> None:
         if not self.closed:
@@ -184,9 +184,9 @@ class _Timed(HTTPConnection):
     response_class = _Response
 
     def _new_conn(self) -> socket.socket:
-        found = socket.getaddrinfo(self._dns_host.strip("[]"), self.port, type=socket.SOCK_STREAM)[:_MOST_ADDRESSES]
+        addresses = socket.getaddrinfo(self._dns_host.strip("[]"), self.port, type=socket.SOCK_STREAM)[:_MOST_ADDRESSES]
         problem: OSError = OSError("the collector's name has no address")
-        for family, kind, protocol, _, address in found:
+        for family, kind, protocol, _, address in addresses:
             try:
                 sock = socket.socket(family, kind, protocol)
             except OSError as error:

@@ -12,7 +12,14 @@ from dataclasses import replace
 from os import PathLike
 from typing import Self, final
 
-from sottovoce.core.errors import LedgerError, MechanismError, MismatchError, ServiceError, SottovoceError
+from sottovoce.core.errors import (
+    LedgerError,
+    MechanismError,
+    MismatchError,
+    ServiceError,
+    SignatureError,
+    SottovoceError,
+)
 from sottovoce.core.limits import (
     DEFAULT_BUDGET,
     DEFAULT_CAP,
@@ -28,7 +35,7 @@ from sottovoce.device.clients import Clients, Connect, Network
 from sottovoce.device.connections import left, within
 from sottovoce.device.drawing import REFUSE, Asked, check_key, check_otherwise, draw_once
 from sottovoce.device.effort import DEVICE, Effort
-from sottovoce.device.fetch import CollectorClient, check_survey_id
+from sottovoce.device.fetch import CollectorClient, check_survey_id, find_listed
 from sottovoce.device.http import Patience
 from sottovoce.device.ledger import Entry, Ledger
 from sottovoce.device.preparing import Due, Joined, Preparation, Resending
@@ -40,6 +47,7 @@ from sottovoce.device.turns import Clock, day_of, phase, read_clock, system_cloc
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.calendar import Period
 from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.statement import is_beginning, is_digest
 from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["Device"]
@@ -77,7 +85,7 @@ class Device:
     relays
         Addresses of the relays that surveys may state; by default any, or only `relay` if the owner insists.
     patience
-        How requests are retried within one call.
+        The policy by which requests are retried within one call.
     seconds
         Time limit of one call, with all attempts and waits.
     effort
@@ -132,7 +140,9 @@ class Device:
         self._seconds = seconds
         self._clock = clock
         if isinstance(allow_mechanisms, str):
-            raise MechanismError("allow_mechanisms must be a list of names, for example ['lazy_response']")
+            raise MechanismError("allow_mechanisms must be a list of names, for example ['lazy_response']").at(
+                "allow_mechanisms"
+            )
         mechanisms = frozenset(allow_mechanisms)
         if relay is not None and connect is not None:
             raise ServiceError("give either relay or connect, which makes its own clients", "bad_address")
@@ -180,9 +190,26 @@ class Device:
 
     # --- answering --------------------------------------------------------------------------
 
-    def answer(
-        self, url: str, survey_id: str, value: object, *, otherwise: object = REFUSE, send: bool = True
-    ) -> Receipt:
+    def find(self, url: str, survey: str) -> str:
+        """The id of a survey that is named by its id, by eight or more first digits of it, or by its title.
+
+        A collector's list of surveys is unsigned, so the survey that it leads to is verified and must bear that name
+        itself; one that was answered already is not fetched again.
+        """
+        if not isinstance(survey, str) or is_digest(survey):
+            return check_survey_id(survey)
+        with within(self._seconds):
+            survey_id = find_listed(self.collector(url), survey)
+        by_title = not is_beginning(survey, survey_id)
+        if by_title and not self.is_answered(survey_id) and self.survey(url, survey_id).title != survey:
+            raise SignatureError("the collector lists this survey under another title than the signed one")
+        return survey_id
+
+    def is_answered(self, survey_id: str) -> bool:
+        """Whether a survey is answered for good: there is nothing more to draw for it."""
+        return any(entry.survey == survey_id and not entry.renews for entry in self.ledger)
+
+    def answer(self, url: str, survey: str, value: object, *, otherwise: object = REFUSE, send: bool = True) -> Receipt:
         """Answer a survey, once. Asked again, it sends the same bytes until they have arrived, and then nothing.
 
         The first value stands: a second report because the value has changed would reveal that it has. A tracking
@@ -190,10 +217,11 @@ class Device:
 
         Parameters
         ----------
-        url, survey_id
-            The collector's address and the survey's id. For a panel the device draws its round the first time, and
-            the receipt says "waiting" until that round is open; call again later. Of a tracking survey it answers its
-            own period, in that period alone: before it the receipt says "waiting", after it "missed".
+        url, survey
+            The collector's address, and the survey's id or title; see `find`. For a panel the device draws its round
+            the first time, and the receipt says "waiting" until that round is open; call again later. Of a tracking
+            survey it answers its own period, in that period alone: before it the receipt says "waiting", after it
+            "missed".
         value
             The person's value or record. It is randomized here, and neither stored nor shown. A function is called
             with the period (None if the survey has none) when the value is needed: after every check, and only if a
@@ -223,21 +251,21 @@ class Device:
             If the survey cannot be fetched. Once the report is drawn, an unreachable collector raises nothing: the
             receipt says "unsent", and why.
         """
-        question, collector = check_survey_id(survey_id), self.collector(url)
+        question, collector = self.find(url, survey), self.collector(url)
         with within(self._seconds):
-            found = self._preparation.to_answer(collector, question)
+            prepared = self._preparation.to_answer(collector, question)
             remaining = left()
-        if isinstance(found, Receipt):
-            return found
-        if isinstance(found, Resending):
-            turn = found.turn
+        if isinstance(prepared, Receipt):
+            return prepared
+        if isinstance(prepared, Resending):
+            kept, turn = prepared.kept, prepared.turn
             with within(remaining):
-                receipt = self._send(collector, found.kept, verified=found.verified) if send else Receipt.of(found.kept)
+                receipt = self._send(collector, kept, verified=prepared.verified) if send else Receipt.of(kept)
             return receipt if turn is None else replace(receipt, period=turn.period, after=turn.after)
-        check_otherwise(found.survey, otherwise)
-        held = value(found.period) if callable(value) else value  # a person may take longer than the deadline
+        check_otherwise(prepared.survey, otherwise)
+        held = value(prepared.period) if callable(value) else value  # a person may take longer than the deadline
         with within(remaining):
-            return self._draw(found, held, otherwise, send=send)
+            return self._draw(prepared, held, otherwise, send=send)
 
     def flush(self) -> list[Receipt]:
         """Send all unsent reports, with the same bytes, in random order, each on connections of its own.
@@ -248,8 +276,8 @@ class Device:
         unsent = [answer for answer in self._store.answers() if answer.state == "unsent"]
         order = list(range(len(unsent)))
         secrets.SystemRandom().shuffle(order)
-        receipts = {place: self._resend(unsent[place]) for place in order}
-        return [receipts[place] for place in range(len(unsent))]
+        receipts = {index: self._resend(unsent[index]) for index in order}
+        return [receipts[index] for index in range(len(unsent))]
 
     def move(self, survey_id: str, url: str) -> Receipt:
         """Send unsent answers, and those of later windows, to another address, because the collector has moved there.
@@ -268,18 +296,20 @@ class Device:
             answer for answer in self._preparation.answers_to(question) if answer.state == "unsent" or answer.renews
         ]
         if not mine and not joined:
-            raise MismatchError("there is no unsent answer to this survey, and none will follow: nothing can be moved")
+            raise MismatchError(
+                "this device has no unsent answer to this survey, and none will follow: nothing can be moved"
+            ).at("survey_id")
         with within(self._seconds):
-            found = self._trust.fetch(collector, question)
+            published = self._trust.fetch(collector, question)
         for key in {kept.key for kept in mine} | {kept.key for kept in joined}:
-            check_key(key, found.key)
-        if isinstance(found.survey, Tracking):
-            self._store.join(self._preparation.joining(collector, found, found.survey))
+            check_key(key, published.key)
+        if isinstance(published.survey, Tracking):
+            self._store.join(self._preparation.joining(collector, published, published.survey))
         self._store.move(question, collector.url)
         unsent = next((answer for answer in self._preparation.answers_to(question) if answer.state == "unsent"), None)
         if unsent is not None:
             return Receipt.of(unsent)
-        return Receipt(question, collector.url, "waiting", one_line(found.survey.title))
+        return Receipt(question, collector.url, "waiting", one_line(published.survey.title))
 
     # --- tracking surveys -------------------------------------------------------------------
 

@@ -72,7 +72,7 @@ def prepare(survey: Survey) -> None:
     if domain is None:
         return
     for _, part in Domain.attributes_of(domain):
-        # Both kinds of lookup, and the error message, each of which may scan all labels the first time.
+        # Both kinds of lookup, and the error message: each may scan all labels the first time.
         part._find("")
         part._find(0)
         str(part._allowed)
@@ -139,7 +139,7 @@ def check_otherwise(survey: Survey, otherwise: object) -> None:
     prepare(survey)
     if not isinstance(otherwise, _Refuse) and not has(survey, otherwise):
         problem = why_not(survey, otherwise)
-        raise ValueOutsideDomainError(f"`otherwise`, which replaces every other value: {problem}")
+        raise ValueOutsideDomainError(f"`otherwise`, which replaces every other value: {problem}").at("otherwise")
 
 
 def draw_once(
@@ -207,6 +207,6 @@ def _chosen(survey: Survey, value: object, otherwise: object) -> object:
             raise ValueOutsideDomainError(
                 f"{why_not(survey, value)}. Nothing was sent, which also reveals something: give `otherwise` "
                 "(--otherwise), a value of the domain that replaces all others"
-            )
+            ).at("value")
         return value
     return (otherwise, value)[has(survey, value)]

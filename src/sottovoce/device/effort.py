@@ -41,7 +41,7 @@ class Effort:
     def __post_init__(self) -> None:
         for name, amount in vars(self).items():
             if isinstance(amount, bool) or not isinstance(amount, Integral) or amount < 1:
-                raise BudgetError(f"{name} must be an integer, 1 or more")
+                raise BudgetError(f"{name} must be an integer, 1 or more").at(name)
 
     @property
     def envelope_bytes(self) -> int:
@@ -54,8 +54,8 @@ class Effort:
 
     def check_attachment(self, attachment: bytes) -> None:
         """Raise `BudgetError` unless a channel matrix, where this holds one, is small enough to be unpacked."""
-        found = _announced(attachment)
-        _check("a channel matrix", found, "entries", self.attachment_entries, "attachment_entries")
+        entries = _announced(attachment)
+        _check("a channel matrix", entries, "entries", self.attachment_entries, "attachment_entries")
 
     def check_survey(self, survey: Any) -> None:
         """Raise `BudgetError` if drawing and sending a report would be too much work."""
@@ -81,12 +81,12 @@ ANALYST: Final = Effort(
 """No tighter than the limits of surveys themselves, for analysts."""
 
 
-def _check(what: str, found: int, unit: str, most: int, name: str) -> None:
-    if found > most:
+def _check(what: str, size: int, unit: str, most: int, name: str) -> None:
+    if size > most:
         raise BudgetError(
-            f"the survey needs {what} of {found:,} {unit}; the limit of this device is {most:,}. Nothing was answered; "
+            f"the survey needs {what} of {size:,} {unit}; the limit of this device is {most:,}. Nothing was answered; "
             f"raise {name} of its effort to allow it"
-        )
+        ).at(name)
 
 
 def _announced(attachment: bytes) -> int:

@@ -27,13 +27,13 @@ from sottovoce.device.effort import ANALYST, Effort
 from sottovoce.device.foreign import check_foreign_allowed
 from sottovoce.device.http import BAD_ANSWER, LONGEST_ANSWER, Patience, check_confirmed
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
+from sottovoce.protocol.log import LogProof
 from sottovoce.protocol.surveys import Envelope, ListedSurvey, ListedSurveys, TimeAnswer
 from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.statement import is_digest
+from sottovoce.surveys.statement import is_beginning, is_digest
 from sottovoce.surveys.survey import Survey, Tracking
-from sottovoce.transparency.evidence import LogProof
 
-__all__ = ["CollectorClient", "CollectorConnection", "Published", "check_survey_id", "read_survey"]
+__all__ = ["CollectorClient", "CollectorConnection", "Published", "check_survey_id", "find_listed", "read_survey"]
 
 T = TypeVar("T")
 
@@ -47,6 +47,8 @@ _MOST_PAGES: Final = 1000
 """A collector that names more is not followed for ever."""
 
 _MOST_ATTACHMENTS: Final = 4
+
+_MOST_SHOWN: Final = 8
 
 
 @final
@@ -100,7 +102,7 @@ class CollectorClient:
     http
         The connection.
     patience
-        How requests are retried.
+        The policy by which requests are retried.
     effort
         Limits on what is read and unpacked.
     """
@@ -123,17 +125,17 @@ class CollectorClient:
         self._http.close()
 
     def surveys(self) -> list[ListedSurvey]:
-        """The collector's list of surveys, unverified; of a long one up to a million."""
-        told = self._get("/v1/surveys", ListedSurveys)
-        found = {listed.id: listed for listed in told.surveys}
-        for page in range(2, min(told.pages, _MOST_PAGES) + 1):
+        """The collector's list of surveys, unverified; at most a million of them."""
+        first = self._get("/v1/surveys", ListedSurveys)
+        by_id = {listed.id: listed for listed in first.surveys}
+        for page in range(2, min(first.pages, _MOST_PAGES) + 1):
             try:
-                found |= {listed.id: listed for listed in self._get(f"/v1/surveys?page={page}", ListedSurveys).surveys}
+                by_id |= {listed.id: listed for listed in self._get(f"/v1/surveys?page={page}", ListedSurveys).surveys}
             except ServiceError as error:
                 if error.code != NO_SUCH_PAGE:
                     raise
                 break  # some were deleted meanwhile
-        return list(found.values())
+        return list(by_id.values())
 
     def survey(self, survey_id: str, trusted: bytes | None, allowed: Collection[str] | None = None) -> Published:
         """The survey of that id, verified with the trusted key, or with its own if there is none yet.
@@ -166,11 +168,11 @@ class CollectorClient:
             if error.code != ROUND_NOT_OPEN:
                 raise
             return None
-        found = self._checked(envelope, trusted, allowed)
-        seat = found.survey.seat if isinstance(found.survey, Survey) else None
+        published = self._checked(envelope, trusted, allowed)
+        seat = published.survey.seat if isinstance(published.survey, Survey) else None
         if seat is None or seat.panel.id != parent.id or seat.round != number:
             raise MismatchError(f"the collector did not send round {number} of panel {parent.id[:12]}")
-        return found
+        return published
 
     def log_proof(self, survey_id: str, block: int) -> LogProof | None:
         """What the collector's log proves of a survey; None if it has no log.
@@ -250,9 +252,9 @@ class CollectorClient:
 
     def _attachment(self, digest: str) -> bytes:
         path, most = f"/v1/attachments/{digest}", self._effort.attachment_bytes
-        found = self._patience.ask(lambda: self._http.get_bytes(path, most=most))
-        self._effort.check_attachment(found)
-        return found
+        attachment = self._patience.ask(lambda: self._http.get_bytes(path, most=most))
+        self._effort.check_attachment(attachment)
+        return attachment
 
 
 def _as(answer: Any, kind: type[T]) -> T:
@@ -285,3 +287,22 @@ def read_survey(
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
         # Signed but invalid in a way that no check covers: still an invalid survey, not a failure of this program.
         raise SurveyError(f"the survey cannot be read ({type(error).__name__}); nothing was answered") from error
+
+
+def find_listed(collector: CollectorClient, wanted: str) -> str:
+    """The id of the named survey. The list is unsigned; the survey is verified before it is used."""
+    if not wanted:
+        raise SurveyError("no survey is given; name it by title or id").at("survey")
+    matches = {
+        listed.id
+        for listed in collector.surveys()
+        if is_digest(listed.id) and (listed.title == wanted or is_beginning(wanted, listed.id))
+    }
+    if len(matches) == 1:
+        return matches.pop()
+    if matches:
+        shown = ", ".join(sorted(matches)[:_MOST_SHOWN]) + (", and more" if len(matches) > _MOST_SHOWN else "")
+        raise SurveyError(f"{len(matches)} surveys match; name one by its id: {shown}").at("survey")
+    raise SurveyError(
+        "the collector has no such survey; give its title, or the first eight or more hexadecimal digits of its id"
+    ).at("survey")

@@ -18,7 +18,7 @@ _NAMED: Final[tuple[tuple[str, Any, tuple[str, ...], type[SurveyError]], ...]] =
     ("strategy", STRATEGIES, ("design", "strategy"), SurveyError),
     ("question", QUESTIONS, ("question", "kind"), SurveyError),
 )
-"""Of every concept the names of this package, and where a survey's JSON names one."""
+"""The names of this package for every concept, and where a survey's JSON names one."""
 
 
 def check_foreign_allowed(statement: bytes, allowed: Collection[str]) -> None:
@@ -37,4 +37,4 @@ def check_foreign_allowed(statement: bytes, allowed: Collection[str]) -> None:
             raise error(
                 f"{concept} {name!r} is not part of sottovoce, and this device's owner has not allowed it; nothing was "
                 "answered. Allow it with allow_mechanisms (--allow-mechanism) if you trust the package that brings it"
-            )
+            ).at("allow_mechanisms")

@@ -51,7 +51,7 @@ _CHUNK: Final = 2**16
 _JSON: Final = "application/json"
 _LONGEST_RETRY_AFTER: Final = 86_400
 _USER_AGENT: Final = "sottovoce"
-"""Without a version, which would help to identify a device."""
+"""The user agent, without a version, which would help to identify a device."""
 
 
 def collector_url(url: str, *, insecure: bool = False, who: str = "collector") -> str:
@@ -136,7 +136,7 @@ class Http:
         self._headers = {"User-Agent": _USER_AGENT, "Accept-Encoding": "identity"}
         if token is not None:
             if not isinstance(token, str) or not re.fullmatch(r"[!-~]+", token):
-                raise ServiceError("the token is malformed: copy it as it was printed", "bad_token")
+                raise ServiceError("the token is malformed: copy it as it was printed", "bad_token").at("token")
             self._headers["Authorization"] = f"Bearer {token}"
         if not keep_alive:
             self._headers["Connection"] = "close"
@@ -209,10 +209,10 @@ class Http:
             target += "?" + http_query(params)
         headers = {**self._headers, "Content-Type": content_type} if body is not None else self._headers
         with within(self._seconds):
-            status, retry_after, found = self._exchange(method, target, headers, body, most)
+            status, retry_after, content = self._exchange(method, target, headers, body, most)
         if not 200 <= status < 300:
-            raise refusal_of(status, retry_after, found, self.who)
-        return found
+            raise refusal_of(status, retry_after, content, self.who)
+        return content
 
     def _exchange(
         self, method: str, target: str, headers: dict[str, str], body: bytes | None, most: int
@@ -224,12 +224,12 @@ class Http:
                 method, target, body=body, headers=headers, redirect=False, preload_content=False
             )
             try:
-                found = _read(response, most, self.who)
+                content = _read(response, most, self.who)
             except BaseException:
                 response.close()  # the rest must not become the beginning of the next response
                 raise
             response.release_conn()
-            return response.status, response.headers.get("Retry-After"), found
+            return response.status, response.headers.get("Retry-After"), content
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as error:
             if isinstance(error, ServiceError):
                 raise

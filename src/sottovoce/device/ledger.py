@@ -35,10 +35,10 @@ class Entry:
     delta: float
     state: str
     survey: str
-    window: int = 1
-    renews: bool = False
+    window: int
+    renews: bool
     """Whether the survey asks again in later windows, and charges for each."""
-    period: str = ""
+    period: str
     """The period that was answered."""
 
     @property
@@ -114,10 +114,10 @@ class Ledger:
     @property
     def renewals(self) -> tuple[Renewal, ...]:
         """The cost of each survey that renews, in each window and in all."""
-        found: dict[str, list[Entry]] = {}
+        by_survey: dict[str, list[Entry]] = {}
         for entry in self.entries:
             if entry.renews:
-                found.setdefault(entry.survey, []).append(entry)
+                by_survey.setdefault(entry.survey, []).append(entry)
         return tuple(
             Renewal(
                 survey,
@@ -126,7 +126,7 @@ class Ledger:
                 max(answer.epsilon for answer in answers),
                 float(total(answer.epsilon for answer in answers)),
             )
-            for survey, answers in found.items()
+            for survey, answers in by_survey.items()
         )
 
     def _recent(self) -> list[float]:

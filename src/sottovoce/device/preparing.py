@@ -63,35 +63,35 @@ class Preparation:
         kept = mine[-1] if mine else None
         if kept is not None and not kept.renews and not must_fetch_again(kept):
             return Resending(kept, verified=False)
-        found = self._fetch(collector, question, kept)
-        match found.survey:
+        published = self._fetch(collector, question, kept)
+        match published.survey:
             case Tracking() as tracking:
-                return self._period(collector, tracking, found, mine)
+                return self._period(collector, tracking, published, mine)
             case Panel() as panel:
-                return self._round(collector, panel, found, kept)
+                return self._round(collector, panel, published, kept)
             case Survey() as survey:
-                self.log.check(collector, found.key, survey.id)
-                return Asked(question, survey, found.key, collector)
+                self.log.check(collector, published.key, survey.id)
+                return Asked(question, survey, published.key, collector)
 
     def to_join(self, collector: CollectorClient, question: str) -> tuple[JoinedSurvey, Receipt]:
         """The tracking survey to keep, and the device's turn in it."""
         mine = self.answers_to(question)
         check_address(self._address(question, mine), collector)
-        found = self._fetch(collector, question, mine[-1] if mine else None)
-        tracking = found.survey
+        published = self._fetch(collector, question, mine[-1] if mine else None)
+        tracking = published.survey
         if not isinstance(tracking, Tracking):
-            raise SurveyError("only a survey with a calendar can be joined; answer this one with `answer`")
+            raise SurveyError("only a survey with a calendar can be joined; answer this one with `answer`").at("survey")
         turn = self._turn(collector, tracking, mine)
-        self._check_turn(collector, found, tracking, turn)
-        self.log.check(collector, found.key, tracking.id)
+        self._check_turn(collector, published, tracking, turn)
+        self.log.check(collector, published.key, tracking.id)
         kept = next((answer for answer in mine if answer.window == turn.period.window), None)
         receipt = _receipt(collector, tracking, turn) if kept is None else Receipt.of(kept)
-        return self.joining(collector, found, tracking), replace(receipt, period=turn.period, after=turn.after)
+        return self.joining(collector, published, tracking), replace(receipt, period=turn.period, after=turn.after)
 
     @staticmethod
-    def joining(collector: CollectorClient, found: Published, tracking: Tracking) -> JoinedSurvey:
+    def joining(collector: CollectorClient, published: Published, tracking: Tracking) -> JoinedSurvey:
         """The survey as a store keeps it."""
-        return JoinedSurvey(tracking.id, collector.url, found.key, tracking.canonical, dict(tracking.attachments))
+        return JoinedSurvey(tracking.id, collector.url, published.key, tracking.canonical, dict(tracking.attachments))
 
     def answers_to(self, question: str) -> list[RecordedAnswer]:
         """The recorded answers to a question in all its windows."""
@@ -100,37 +100,37 @@ class Preparation:
     # --- fetching ---------------------------------------------------------------------------
 
     def _address(self, question: str, mine: list[RecordedAnswer]) -> str | None:
-        """Where answers to this question go, if that is settled."""
+        """The address that answers to this question go to; None before that is settled."""
         if mine and not mine[-1].renews:
             return mine[-1].collector
-        joined = next((one.collector for one in self.store.joined() if one.question == question), None)
+        joined = next((survey.collector for survey in self.store.joined() if survey.question == question), None)
         return joined if joined is not None or not mine else mine[-1].collector
 
     def _fetch(self, collector: CollectorClient, question: str, kept: RecordedAnswer | None) -> Published:
-        found = self.trust.fetch(collector, question)
+        published = self.trust.fetch(collector, question)
         if kept is not None:
-            check_key(kept.key, found.key)
-        survey = found.survey
+            check_key(kept.key, published.key)
+        survey = published.survey
         if isinstance(survey, Survey) and survey.seat is not None:
             raise SurveyError(
                 f"this is one round of the panel {survey.seat.panel.id}; answer the panel: a device answers only the "
                 "round it has drawn"
-            )
+            ).at("survey")
         if isinstance(survey, Survey) and survey.period is not None:
             raise SurveyError(
                 f"this is one period of the tracking survey {survey.parent_id}; answer that survey: a device "
                 "answers only the period it has drawn"
-            )
+            ).at("survey")
         if kept is None and not isinstance(survey, Tracking):
-            self._check(found, collector, day_of(self.clock))
-        return found
+            self._check(published, collector, day_of(self.clock))
+        return published
 
     def _round(
-        self, collector: CollectorClient, panel: Panel, found: Published, kept: RecordedAnswer | None
+        self, collector: CollectorClient, panel: Panel, published: Published, kept: RecordedAnswer | None
     ) -> Asked | Resending | Receipt:
         """This device's round of a panel, once it is open; an unsent answer is sent while its question still stands."""
         seat = seat_in(self.store, panel.id, 1, panel.rounds)
-        asked = collector.round(panel, seat, found.key, self.trust.mechanisms)
+        asked = collector.round(panel, seat, published.key, self.trust.mechanisms)
         if kept is not None:
             if asked is not None:
                 check_question(kept, asked.survey.id)
@@ -141,31 +141,31 @@ class Preparation:
         self.log.check(collector, asked.key, asked.survey.id)  # a round states its panel
         return Asked(panel.id, asked.survey, asked.key, collector)
 
-    def _check(self, found: Published, collector: CollectorClient, day: str) -> None:
+    def _check(self, published: Published, collector: CollectorClient, day: str) -> None:
         """Raise unless the survey is open and within the owner's limits on that day."""
-        if found.state != "open":
+        if published.state != "open":
             raise ServiceError(
-                f"survey {found.survey.id[:12]} accepts no more reports; nothing was answered", "survey_sealed", 409
+                f"survey {published.survey.id[:12]} accepts no more reports; nothing was answered", "survey_sealed", 409
             )
-        self.relays.check(found.survey, collector.url)
-        self.effort.check_survey(found.survey)
-        self.allowance.check(found.survey, self.store.answers(), day)
+        self.relays.check(published.survey, collector.url)
+        self.effort.check_survey(published.survey)
+        self.allowance.check(published.survey, self.store.answers(), day)
 
     # --- tracking surveys -------------------------------------------------------------------
 
     def _period(
-        self, collector: CollectorClient, tracking: Tracking, found: Published, mine: list[RecordedAnswer]
+        self, collector: CollectorClient, tracking: Tracking, published: Published, mine: list[RecordedAnswer]
     ) -> Asked | Resending | Receipt:
         turn = self._turn(collector, tracking, mine)
         if turn.state == "answered":
             kept = next(answer for answer in mine if answer.window == turn.period.window)
             return Resending(kept, verified=True, turn=turn)
-        self._check_turn(collector, found, tracking, turn)
+        self._check_turn(collector, published, tracking, turn)
         if turn.state != "due":
             return _receipt(collector, tracking, turn)
-        self.log.check(collector, found.key, tracking.id)  # its periods follow from it
+        self.log.check(collector, published.key, tracking.id)  # its periods follow from it
         asked = tracking.period(turn.period.number)
-        return Asked(tracking.id, asked, found.key, collector, turn.period, turn.after)
+        return Asked(tracking.id, asked, published.key, collector, turn.period, turn.after)
 
     def _turn(self, collector: CollectorClient, tracking: Tracking, mine: list[RecordedAnswer]) -> Turn:
         """The device's turn by its own clock; a period is answered only while it is open by the collector's too."""
@@ -180,10 +180,10 @@ class Preparation:
         )
         return replace(turn, state=phase(turn.period, theirs)) if turn.state == "due" else turn
 
-    def _check_turn(self, collector: CollectorClient, found: Published, tracking: Tracking, turn: Turn) -> None:
+    def _check_turn(self, collector: CollectorClient, published: Published, tracking: Tracking, turn: Turn) -> None:
         """Raise if the device could not answer in its turn: what it would have spent by then counts."""
         if turn.state in ("waiting", "due"):
-            asked = replace(found, survey=tracking.period(turn.period.number))
+            asked = replace(published, survey=tracking.period(turn.period.number))
             self._check(asked, collector, max(day_of(self.clock), turn.period.start.date().isoformat()))
 
 
@@ -234,8 +234,8 @@ class Joined:
 
     def _tracking(self, kept: JoinedSurvey) -> Tracking:
         if kept.question not in self._read:
-            found = read_survey(kept.statement, dict(kept.attachments), self._mechanisms)
-            if not isinstance(found, Tracking) or found.id != kept.question:
+            survey = read_survey(kept.statement, dict(kept.attachments), self._mechanisms)
+            if not isinstance(survey, Tracking) or survey.id != kept.question:
                 raise LedgerError("the device's store holds a joined survey that is not what it joined; leave it")
-            self._read[kept.question] = found
+            self._read[kept.question] = survey
         return self._read[kept.question]

@@ -93,7 +93,7 @@ def _describe_period(period: Period) -> dict[str, Any]:
 
 
 def _when(period: Period) -> str:
-    """When the period is, with its preposition."""
+    """The time of the period, with its preposition."""
     match period.calendar.every:
         case "day":
             return f"on {period.label}"
@@ -132,9 +132,9 @@ def send_recorded(
 
 
 def send_relayed(store: DeviceStore, relay: RelayClient, kept: RecordedAnswer, trusted: bytes | None) -> Receipt:
-    """Hand an answer to the relay that its survey states, unless it was sent; there is no other way for it.
+    """Hand an answer to the relay that its survey states, unless it was sent; it is sent in no other way.
 
-    What it is sealed to must be signed by the survey's key. No refusal is final, since nobody has signed it.
+    The key it is sealed to must be signed by the survey's key. No refusal is final, since nobody has signed it.
     """
     if kept.state == "sent":
         return Receipt.of(kept)

@@ -43,6 +43,9 @@ _FIELDS: Final = (
 
 _SELECT: Final = f"SELECT {_FIELDS} FROM answer"
 
+_IN_MEMORY: Final = ":memory:"
+"""SQLite's name for a database without a file, which a device does not have."""
+
 
 @final
 class SqliteDeviceStore(DeviceStore):
@@ -61,13 +64,18 @@ class SqliteDeviceStore(DeviceStore):
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
+        if path == _IN_MEMORY:
+            raise LedgerError(
+                "the store would be a file of the name ':memory:'; give sottovoce.device.MemoryStore() for a device "
+                "without a file"
+            ).at("store")
         try:
             self.path = Path(os.fspath(path)).resolve()
             if not os.path.lexists(self.path):
                 _create(self.path)
             make_private(self.path)
         except (TypeError, ValueError, RuntimeError) as error:
-            raise LedgerError("the store must be the name of a file, for example 'device.db'") from error
+            raise LedgerError("the store must be the name of a file, for example 'device.db'").at("store") from error
         except (OSError, sqlite3.Error) as error:
             raise _unusable(path, error) from error
         self._identity: Identity | None = None
@@ -82,10 +90,10 @@ class SqliteDeviceStore(DeviceStore):
     def secret(self) -> bytes:
         """See `DeviceStore`."""
         with self._open() as database:
-            found: bytes | None = first(database, "SELECT secret FROM secret")
-        if found is None:
+            secret: bytes | None = first(database, "SELECT secret FROM secret")
+        if secret is None:
             raise LedgerError(DAMAGED.format(path=self.path, reason="its secret is missing"))
-        return found
+        return secret
 
     def pinned(self, collector: str) -> bytes | None:
         """See `DeviceStore`."""
@@ -235,10 +243,10 @@ class SqliteDeviceStore(DeviceStore):
             )
             with contextlib.closing(database):
                 # After opening: the name refers to the file that was opened, or did until just now.
-                found = identify(self.path)
-                if self._identity not in (None, found):
+                identity = identify(self.path)
+                if self._identity not in (None, identity):
                     raise _replaced(self.path)
-                self._identity = found
+                self._identity = identity
                 _keep_all_in_the_file(database, self.path)
                 if self._note(database) < known:
                     raise _replaced(self.path)
@@ -266,9 +274,9 @@ class SqliteDeviceStore(DeviceStore):
         """Number of answers."""
         if first(database, "PRAGMA application_id") != APPLICATION:
             return 0
-        found: int = first(database, "SELECT count(*) FROM answer")
-        self._known = max(self._known, found)
-        return found
+        count: int = first(database, "SELECT count(*) FROM answer")
+        self._known = max(self._known, count)
+        return count
 
 
 def _find(database: sqlite3.Connection, question: str, window: int) -> RecordedAnswer | None:
@@ -281,8 +289,8 @@ def _all(database: sqlite3.Connection) -> list[RecordedAnswer]:
 
 
 def _recorded(row: tuple[Any, ...]) -> RecordedAnswer:
-    found = RecordedAnswer(*row)
-    return replace(found, renews=bool(found.renews))
+    answer = RecordedAnswer(*row)
+    return replace(answer, renews=bool(answer.renews))
 
 
 def _keep_all_in_the_file(database: sqlite3.Connection, path: Path) -> None:

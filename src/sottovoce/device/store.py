@@ -51,7 +51,7 @@ class RecordedAnswer:
     period: str = ""
     """Label of the period; empty if the survey has no periods."""
     closes: str = ""
-    """When the period closes, in ISO format; empty if the survey has no periods."""
+    """The time at which the period closes, in ISO format; empty if the survey has no periods."""
     relay: str = ""
     """Address of the relay that the survey states, through which alone the report is sent; empty if it states none."""
 
@@ -105,11 +105,11 @@ class DeviceStore(abc.ABC):
 
     @abc.abstractmethod
     def remember(self, key: bytes, before: str | None, after: str) -> bool:
-        """Keep a head in place of the one before; False, and nothing changed, if that is no longer the latest."""
+        """Replace the head `before`; False, with nothing changed, if another head is the latest by now."""
 
     @abc.abstractmethod
     def keep_conflict(self, conflict: LogConflict) -> None:
-        """Keep evidence for ever; the same two heads once."""
+        """Keep evidence for ever; a pair of heads is kept once."""
 
     @abc.abstractmethod
     def conflicts(self) -> list[LogConflict]:
@@ -218,7 +218,9 @@ class MemoryStore(DeviceStore):
     def keep_conflict(self, conflict: LogConflict) -> None:
         """See `DeviceStore`."""
         with self._lock:
-            if not any((one.remembered, one.found) == (conflict.remembered, conflict.found) for one in self._conflicts):
+            if not any(
+                (known.remembered, known.found) == (conflict.remembered, conflict.found) for known in self._conflicts
+            ):
                 self._conflicts.append(conflict)
 
     def conflicts(self) -> list[LogConflict]:
@@ -258,9 +260,9 @@ class MemoryStore(DeviceStore):
     def move(self, question: str, collector: str) -> None:
         """See `DeviceStore`."""
         with self._lock:
-            for place, kept in self._answers.items():
+            for key, kept in self._answers.items():
                 if kept.question == question and kept.state == "unsent":
-                    self._answers[place] = replace(kept, collector=collector)
+                    self._answers[key] = replace(kept, collector=collector)
             if question in self._joined:
                 self._joined[question] = replace(self._joined[question], collector=collector)
 

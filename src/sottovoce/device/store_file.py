@@ -31,16 +31,16 @@ def identify(path: Path) -> Identity:
 
     SQLite finds the journal of an interrupted transaction by the file's name: under another name it would be missed.
     """
-    found = path.stat()
-    if found.st_nlink > 1:
+    status = path.stat()
+    if status.st_nlink > 1:
         _remove_leftover_names(path)
-        found = path.stat()
-    if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+        status = path.stat()
+    if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
         raise LedgerError(
-            f"the device's store {path} has {found.st_nlink} names (hard links), and nothing is answered: keep one "
+            f"the device's store {path} has {status.st_nlink} names (hard links), and nothing is answered: keep one "
             "name and remove the others; use a symbolic link instead"
         )
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def make_private(path: Path) -> None:
@@ -152,9 +152,10 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
 
 
 def _migrate(database: sqlite3.Connection, path: Path) -> None:
-    """From version 1: answers gain a window, seats that were drawn stay beside the secret that gives all later ones.
+    """Migrate a store of an earlier version.
 
-    From version 2: answers gain a relay. Earlier versions must not read such a store: they would send directly.
+    From version 1, answers gain a window, and drawn seats stay beside the secret that gives all later ones. From
+    version 2, answers gain a relay. Earlier versions must not read such a store: they would send directly.
     From version 3: the logs of collectors are remembered. Earlier versions would answer without looking at them.
     """
     database.execute("BEGIN IMMEDIATE")

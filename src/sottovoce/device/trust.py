@@ -1,7 +1,7 @@
 """What a device trusts: keys and the surveys that they signed, relays that its owner accepts, and logs of surveys.
 
 A collector that shows some people another survey than others must either leave it out of the log, or show two logs; the
-first is refused here, and so is the second by whoever has seen both. The request tells nobody which device asks: see
+first is refused here, and the second by any client that has seen both. The request tells nobody which device asks: see
 `sottovoce.transparency.evidence`.
 """
 
@@ -95,18 +95,18 @@ class RelayPolicy:
 
     insists: bool = False
     allowed: frozenset[str] | None = None
-    """Addresses of relays; None for any. Whoever insists trusts the relay they named, and no other unless they say so:
+    """Addresses of relays; None for any. A person who insists trusts the named relay, and no other unless they say so:
     any collector can state one of its own."""
 
     @classmethod
     def of(cls, relay: str | None, insists: bool, allowed: Collection[str] | None) -> Self:
-        """From the settings of a device; `relay` is the one that it fetches through."""
+        """Trust by the settings of a device; `relay` is the one that it fetches through."""
         if insists and relay is None:
             raise ServiceError(
                 "insist_on_relay needs relay (--relay), the address of the relay that surveys are fetched through: "
                 "without one, the collector would see this device's address",
                 "bad_address",
-            )
+            ).at("relay")
         if isinstance(allowed, str):
             raise ServiceError("relays must be a list of addresses, for example ['https://relay.example.org']")
         if insists and relay is not None and allowed is None:
@@ -144,7 +144,7 @@ class Trust:
     Parameters
     ----------
     store
-        Where keys are pinned.
+        The store in which keys are pinned.
     key
         The only key that is trusted; without one, the first key that a collector sends.
     mechanisms
@@ -168,14 +168,14 @@ class Trust:
     def fetch(self, collector: CollectorClient, question: str) -> Published:
         """The survey, verified with the trusted key; the first key seen is pinned if there is none."""
         trusted = self.trusted(collector.url)
-        found = collector.survey(question, trusted, self.mechanisms)
+        published = collector.survey(question, trusted, self.mechanisms)
         if trusted is None:
-            self.pin(collector.url, found.key)
-        return found
+            self.pin(collector.url, published.key)
+        return published
 
 
 def _public_key(key: bytes | str) -> bytes:
     try:
         return check_public_key(from_base64url(key, PUBLIC_KEY_BYTES) if isinstance(key, str) else key)
     except SignatureError as error:
-        raise SignatureError(f"key must be the collector's public key; {error}") from None
+        raise SignatureError(f"key must be the collector's public key; {error}").at("key") from None

@@ -1,4 +1,4 @@
-"""Whose turn it is: the period of a tracking survey that a device answers, by its seat, the calendar and clocks alone.
+"""The period of a tracking survey that a device answers; its seat, the calendar and clocks alone decide it.
 
 The seat follows from a secret that the device drew once, so it is uniform, independent of every value, the same after a
 restart or a restored backup, and unknown to everybody else until the device reports. A device answers a period by its
@@ -188,10 +188,10 @@ _LONGEST: Final = 75
 def calendar_file(survey_id: str, title: str, collector: str, period: Period, stamp: datetime) -> str:
     """One event that lasts for the period, with a reminder at its beginning; `stamp` is when the file was made.
 
-    The same survey and period give the same UID, so that a calendar that reads the file twice shows one event.
+    The UID depends on the survey and period alone, so a calendar that reads the file twice shows one event.
     """
     name = one_line(title) or "a survey"
-    told = (
+    description = (
         f"This device's turn: {period.label}. It can be answered until {period.closes:%Y-%m-%d %H:%M} UTC. "
         f"Survey {survey_id}, asked by {one_line(collector)}"
     )
@@ -205,7 +205,7 @@ def calendar_file(survey_id: str, title: str, collector: str, period: Period, st
         f"DTSTART;VALUE=DATE:{period.start:%Y%m%d}",
         f"DTEND;VALUE=DATE:{period.end:%Y%m%d}",
         f"SUMMARY:{_escaped(f'Answer {name}')}",
-        f"DESCRIPTION:{_escaped(told)}",
+        f"DESCRIPTION:{_escaped(description)}",
         "TRANSP:TRANSPARENT",
         "BEGIN:VALARM",
         "ACTION:DISPLAY",
@@ -224,7 +224,7 @@ def _escaped(text: str) -> str:
 
 
 def _folded(line: str) -> str:
-    """The line in parts of at most 75 octets, none of which splits a character (Sec. 3.1)."""
+    """The line in parts of at most 75 octets that split no character (Sec. 3.1)."""
     parts, part, length = [], "", 0
     for char in line:
         size = len(char.encode())

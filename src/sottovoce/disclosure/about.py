@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any, Final, Self, final
 
 from sottovoce.core.errors import SurveyError
-from sottovoce.core.limits import MAX_USERS, check_integer
+from sottovoce.core.limits import MAX_PEOPLE, check_integer
 from sottovoce.surveys.statement import parse_json
 
 __all__ = ["CURATOR_TYPES", "SECTORS", "About"]
 
 CURATOR_TYPES: Final = ("Government", "Industry", "Nonprofit")
-"""As the registry of deployments has them."""
+"""Types of curators, by the registry of deployments."""
 
 SECTORS: Final = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
-"""As the registry of deployments has them."""
+"""Sectors, by the registry of deployments."""
 
 _LONGEST: Final = 2000
 _MOST_LINKS: Final = 20
@@ -39,15 +39,15 @@ class About:
     contact
         Whom a reviewer asks: an address, or a page.
     purpose
-        What the estimates are used for.
+        The use of the estimates.
     description
-        What is published, in a few sentences.
+        The published results, in a few sentences.
     region, sector
         Where the people live or which law applies; one of `SECTORS`.
     publication_date
         The day of the first publication, as YYYY-MM-DD.
     people
-        How many are asked, about; utility is stated for this number.
+        About how many people are asked; utility is stated for this number.
     unprotected
         What is published beside the estimates without any noise.
     retention
@@ -97,21 +97,23 @@ class About:
                 "publication_date"
             )
         if self.people is not None:
-            object.__setattr__(self, "people", check_integer("people", self.people, 1, MAX_USERS))
+            object.__setattr__(self, "people", check_integer("people", self.people, 1, MAX_PEOPLE))
         for name in ("authors", "links"):
             object.__setattr__(self, name, _check_list(name, getattr(self, name)))
-        wrong = next((place for place, link in enumerate(self.links, 1) if not _LINK.fullmatch(link)), None)
+        wrong = next((number for number, link in enumerate(self.links, 1) if not _LINK.fullmatch(link)), None)
         if wrong is not None:
             raise SurveyError(
-                f"link {wrong} of links is no address; allowed: http:// or https://, a host, and a path without "
+                f"link {wrong} of links is not an address; allowed: http:// or https://, a host, and a path without "
                 "spaces and quotation marks"
             ).at("links")
 
     @classmethod
     def of(cls, given: object) -> Self:
-        """From a mapping; unknown fields are refused by name."""
+        """Read these facts from a mapping; unknown fields are refused by name."""
         if not isinstance(given, Mapping):
-            raise SurveyError('about must be an object of fields, for example {"curator": "City of Utrecht"}')
+            raise SurveyError('about must be an object of fields, for example {"curator": "City of Utrecht"}').at(
+                "about"
+            )
         known = [field.name for field in fields(cls)]
         unknown = next((name for name in given if name not in known), None)
         if unknown is not None:
@@ -122,7 +124,7 @@ class About:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """From a file of JSON."""
+        """Read these facts from a file of JSON."""
         try:
             with path.open("rb") as file:
                 text = file.read(_LARGEST_FILE + 1)
@@ -149,8 +151,8 @@ def _check_line(name: str, text: object) -> None:
 def _check_list(name: str, given: object) -> tuple[str, ...]:
     if not isinstance(given, list | tuple) or len(given) > _MOST_LINKS:
         raise SurveyError(f"{name} must be a list of at most {_MOST_LINKS} texts").at(name)
-    for text in given:
-        _check_line(f"each of {name}", text)
+    for index, text in enumerate(given):
+        _check_line(f"{name}[{index}]", text)
     return tuple(given)
 
 

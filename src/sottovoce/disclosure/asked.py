@@ -1,4 +1,4 @@
-"""The chapters on what is asked, how often, of whom and by whose word; and on versions and hashes of exactly that."""
+"""The chapters on what is asked, how often, of whom and who signed it; and on its versions and hashes."""
 
 from __future__ import annotations
 
@@ -86,12 +86,13 @@ def _how_often(brief: Brief) -> Iterator[Claim]:
 
 _MOST_ENTRIES = 2**63 - 1
 _LOG = "docs/log.md"
+_WIRE = "docs/contributors/wire_format/survey.md"
 
 
 @final
 @dataclass(frozen=True)
 class PlaceInLog:
-    """Where a survey stands in an append-only log of published surveys: its index, and a signed tree that holds it."""
+    """The position of a survey in an append-only log of published surveys, and a signed tree that holds it."""
 
     index: int
     tree_size: int
@@ -118,7 +119,11 @@ def _survey(brief: Brief) -> Iterator[Claim]:
     yield Claim("id", "Survey", f"{survey.id}: the SHA-256 of its canonical JSON (RFC 8785).", survey.id)
     size = len(survey.canonical)
     yield Claim(
-        "statement_bytes", "Canonical JSON", f"{size:,} bytes, format {FORMAT}", size, "docs/wire_format/survey.md"
+        "statement_bytes",
+        "Canonical JSON",
+        f"{size:,} bytes, format {FORMAT}",
+        size,
+        _WIRE,
     )
     if isinstance(survey, Survey) and survey.parent_id is not None:
         whose = "a round of" if survey.seat is not None else "a period of"
@@ -131,15 +136,15 @@ def _signed(brief: Brief, log: PlaceInLog | None) -> Iterator[Claim]:
     if brief.key is None:
         yield not_claimed("key", "Signed by", "this page was made from a file; a collector signs what it publishes")
     else:
-        found = fingerprint(brief.key)
-        text = f"the Ed25519 key with the fingerprint {found}; the signature was verified"
-        yield Claim("key", "Signed by", text, found, "docs/device.md")
+        shown = fingerprint(brief.key)
+        text = f"the Ed25519 key with the fingerprint {shown}; the signature was verified"
+        yield Claim("key", "Signed by", text, shown, "docs/device.md")
     if log is None:
         yield not_claimed("log", "Log of published surveys", "no place in a log was given", _LOG)
     else:
         entries = plural(log.tree_size, "entry", "entries")
-        place = f"position {log.index:,}, from 0, in a log of {entries} with the root {log.root}"
-        yield Claim("log", "Log of published surveys", place, log.root, _LOG)
+        position = f"position {log.index:,}, from 0, in a log of {entries} with the root {log.root}"
+        yield Claim("log", "Log of published surveys", position, log.root, _LOG)
 
 
 def _software(brief: Brief) -> Iterator[Claim]:

@@ -81,7 +81,7 @@ def audited(
         if asked is None or how.survey != asked.id:
             of = how.survey[:12] or "a mechanism alone"
             wanted = "a round; a panel asks nothing itself" if asked is None else f"survey {asked.id[:12]}"
-            raise MismatchError(f"the audit is of {of}, not of {wanted}: audit what devices answer")
+            raise MismatchError(f"the audit is of {of}, not of {wanted}: audit what devices answer").at("audit")
         return Audited(how, _GIVEN, None)
     if how not in _EFFORTS:
         raise SurveyError(f"audit must be one of {', '.join(_EFFORTS)}, or the result of sottovoce.audit").at("audit")
@@ -120,8 +120,8 @@ class UnreadSurvey(Stated):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        found = self.statement.get("title")
-        return found if isinstance(found, str) and len(found) <= MAX_TITLE and found.isprintable() else ""
+        title = self.statement.get("title")
+        return title if isinstance(title, str) and len(title) <= MAX_TITLE and title.isprintable() else ""
 
     @property
     def mechanism_name(self) -> str:
@@ -137,18 +137,18 @@ class UnreadSurvey(Stated):
 
     def number(self, name: str) -> float | None:
         """A number that it states, such as epsilon; None if that is none."""
-        found = self.statement.get(name)
-        number = isinstance(found, int | float) and not isinstance(found, bool)
-        return float(found) if number and math.isfinite(found) else None  # type: ignore[arg-type]
+        value = self.statement.get(name)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return float(value) if number and math.isfinite(value) else None  # type: ignore[arg-type]
 
     def to_statement(self) -> dict[str, Any]:
         """The JSON as it was read."""
         return self.statement
 
 
-def _name(found: object) -> str:
-    known = isinstance(found, str) and len(found) <= _LONGEST_NAME and found.isprintable()
-    return str(found) if known else "unknown"
+def _name(value: object) -> str:
+    known = isinstance(value, str) and len(value) <= _LONGEST_NAME and value.isprintable()
+    return str(value) if known else "unknown"
 
 
 def read_survey(text: str | bytes, attachments: Attachments | None = None) -> Survey | Panel | Tracking | UnreadSurvey:
@@ -157,12 +157,12 @@ def read_survey(text: str | bytes, attachments: Attachments | None = None) -> Su
     Raises
     ------
     SurveyError
-        If it is no JSON object in the format of a survey at all.
+        If it is not a JSON object in the format of a survey at all.
 
     Examples
     --------
     >>> import sottovoce as sv
-    >>> stated = sv.Survey.distribution(["yes", "no"], 1.0).to_json()
+    >>> stated = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0).to_json()
     >>> read_survey(stated).kind
     'shares'
     >>> read_survey(stated.replace("randomized_response", "nobody_knows")).mechanism_name
@@ -171,12 +171,12 @@ def read_survey(text: str | bytes, attachments: Attachments | None = None) -> Su
     try:
         return Survey.from_json(text, attachments)
     except SottovoceError as error:
-        found = UnreadSurvey(read_json(text), one_line(str(error), _LONGEST_REASON))
+        unread = UnreadSurvey(read_json(text), one_line(str(error), _LONGEST_REASON))
         try:
-            _ = found.id
+            _ = unread.id
         except (ValueError, OverflowError):  # numbers beyond what canonical JSON can hold
             raise SurveyError("the survey has no canonical JSON, and so no id: its numbers are out of range") from error
-        return found
+        return unread
 
 
 AnySurvey: TypeAlias = Survey | Tracking | Panel | UnreadSurvey
@@ -255,7 +255,7 @@ class Brief:
 
     @property
     def doubt(self) -> str:
-        """Why nothing may be said of what a report tells; empty if there is no reason.
+        """Why nothing may be claimed about what a report reveals; empty if there is no doubt.
 
         The audit found the device broken; or the mechanism is not known; or another package brings it, and no audit
         vouches for it.
@@ -284,4 +284,4 @@ class Brief:
         windows = None if self.calendar is None else self.calendar.windows
         if not isinstance(self.central, Amplified) or windows is None or windows < 2:
             return None
-        return compose(self.central, self.central.delta, times=windows)
+        return compose(self.central, delta=self.central.delta, times=windows)

@@ -32,11 +32,11 @@ class Claim:
     label
         For people.
     text
-        What is said. Where nothing is, why not; it may be empty.
+        The claim in words, or why nothing is claimed; it may be empty.
     value
-        The same as a number or a word, where it is one.
+        The claim as a number or a word, where it is one.
     evidence
-        Where a reviewer finds more: a page of the documentation, by its path in the sources.
+        The page of the documentation with more, by its path in the sources.
     """
 
     name: str
@@ -93,17 +93,21 @@ class Chapter:
     @classmethod
     def of(cls, name: str, title: str, claims: Iterable[Claim], note: str = "") -> Self:
         """The chapter with these claims, whose names must differ."""
-        found = tuple(claims)
-        if len({one.name for one in found}) < len(found):
+        held = tuple(claims)
+        if len({claim.name for claim in held}) < len(held):
             raise SurveyError(f"two claims of the chapter {name!r} have the same name")
-        return cls(name, title, note, found)
+        return cls(name, title, note, held)
 
     def __getitem__(self, name: str) -> Claim:
-        return next(one for one in self.claims if one.name == name)
+        return next(claim for claim in self.claims if claim.name == name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with the claims by name."""
-        return {"title": self.title, "note": self.note, "claims": {one.name: one.to_dict() for one in self.claims}}
+        return {
+            "title": self.title,
+            "note": self.note,
+            "claims": {claim.name: claim.to_dict() for claim in self.claims},
+        }
 
 
 class Shown(Protocol):
@@ -119,7 +123,7 @@ class Shown(Protocol):
 
     @property
     def made(self) -> datetime:
-        """When it was written."""
+        """The time at which it was written."""
 
     @property
     def chapters(self) -> tuple[Chapter, ...]:

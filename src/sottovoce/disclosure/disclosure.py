@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, final
 
 from sottovoce.auditing import AuditResult
+from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.notebook import facts_html
 from sottovoce.core.text import json_text
 from sottovoce.core.words import both_guarantees, delta_suffix, exactly, plural
 from sottovoce.disclosure.about import About
@@ -53,11 +55,11 @@ class Disclosure:
     survey
         The survey's id.
     chapters
-        What is claimed, in order.
+        The chapters of claims, in order.
     broken
         What the audit shows if the device does not do what it states; else empty.
     log
-        Where the survey stands in a log of published surveys, if that is known.
+        The position of the survey in a log of published surveys, if that is known.
     """
 
     title: str
@@ -75,7 +77,12 @@ class Disclosure:
     def faults(self) -> dict[str, Claim]:
         """The parts that cannot be stated, by the names of their chapter and their own."""
         own = (chapter for chapter in self.chapters if chapter.name not in _DERIVED)
-        return {f"{chapter.name}.{one.name}": one for chapter in own for one in chapter.claims if one.state == UNSTATED}
+        return {
+            f"{chapter.name}.{claim.name}": claim
+            for chapter in own
+            for claim in chapter.claims
+            if claim.state == UNSTATED
+        }
 
     @property
     def standing(self) -> Standing:
@@ -95,7 +102,7 @@ class Disclosure:
         epsilon, central, delta = (guarantee[name] for name in ("local_epsilon", "central_epsilon", "central_delta"))
         promise = f"local epsilon {exactly(_number(epsilon))}{delta_suffix(_number(guarantee['delta']))}"
         if central.state == "stated":
-            promise = both_guarantees(*(_number(one) for one in (epsilon, central, delta)))
+            promise = both_guarantees(*(_number(value) for value in (epsilon, central, delta)))
         verdict = f"The audit's verdict: {audit.value}" if audit.state == "stated" else "Not audited here"
         return f"{promise[0].upper()}{promise[1:]}. {verdict}."
 
@@ -132,7 +139,7 @@ class Disclosure:
         }
 
     def to_json(self) -> str:
-        """One JSON object."""
+        """The disclosure as one JSON object."""
         return json_text(self.to_dict())
 
     def to_html(self) -> str:
@@ -140,7 +147,7 @@ class Disclosure:
         return html_page(self)
 
     def to_markdown(self) -> str:
-        """The same as CommonMark with tables."""
+        """The disclosure as CommonMark with tables."""
         return markdown_page(self)
 
     def render(self, kind: str) -> str:
@@ -157,7 +164,18 @@ class Disclosure:
     def __repr__(self) -> str:
         return f"<disclosure of survey {self.survey[:12]}: {self.standing}>"
 
+    def _repr_html_(self) -> str:
+        facts = {
+            "title": self.title,
+            "standing": self.standing,
+            "headline": self.headline,
+            "cannot be stated": ", ".join(self.faults),
+            "survey": self.survey,
+        }
+        return facts_html("disclosure", facts)
 
+
+@with_clear_calls("sv.disclose(survey)")
 def disclose(
     survey: AnySurvey,
     *,
@@ -185,7 +203,7 @@ def disclose(
     key
         The public key by which the survey's signature was verified.
     log
-        Where the survey stands in a log of published surveys.
+        The position of the survey in a log of published surveys.
     progress
         Called with the number of runs that the audit made since the last call.
 
@@ -199,7 +217,7 @@ def disclose(
     Examples
     --------
     >>> import sottovoce as sv
-    >>> page = sv.disclose(sv.Survey.distribution(["yes", "no"], epsilon=1.0), audit="none")
+    >>> page = sv.disclose(sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0), audit="none")
     >>> page["guarantee"]["unit"].text
     'One person: the one value that a person answers.'
     >>> page["guarantee"]["local_epsilon"].value, page["audit"]["verdict"].state
@@ -209,8 +227,8 @@ def disclose(
         raise SurveyError(f"only a survey can be disclosed, not {type(survey).__name__}").at("survey")
     said = about if isinstance(about, About) else About.of({} if about is None else about)
     made = datetime.now(UTC).replace(microsecond=0)
-    found = Audited(None, "", None) if isinstance(survey, UnreadSurvey) else audited(survey, audit, made, progress)
-    page = _written(Brief(survey, said, found, key, made), log)
+    findings = Audited(None, "", None) if isinstance(survey, UnreadSurvey) else audited(survey, audit, made, progress)
+    page = _written(Brief(survey, said, findings, key, made), log)
     if not partial:
         page.check()
     return page

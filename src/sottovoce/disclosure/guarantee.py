@@ -30,7 +30,8 @@ def _unit_of(survey: Survey | Tracking | Panel) -> str:
 
     Examples
     --------
-    >>> _unit_of(Survey.distribution(["yes", "no"], 1.0))
+    >>> import sottovoce as sv
+    >>> _unit_of(Survey(sv.shares(["yes", "no"]), epsilon=1.0))
     'One person: the one value that a person answers.'
     """
     if isinstance(survey, Panel):
@@ -43,12 +44,12 @@ def _unit_of(survey: Survey | Tracking | Panel) -> str:
     calendar = tracked.calendar
     span = calendar.spans(calendar.window)
     if calendar.windows == 1:
-        return f"One person: their whole history over all {span}, of which one period is answered ({held})."
-    return f"One person in one window: their history within {span}, of which one period is answered ({held})."
+        return f"One person: their whole history over all {span}; one period is answered ({held})."
+    return f"One person in one window: their history within {span}; one period is answered ({held})."
 
 
 def level_of(survey: Survey | Tracking | Panel) -> str:
-    """The same in two or three words, as registries have it."""
+    """The unit of privacy in two or three words, as registries have it."""
     tracked = survey if isinstance(survey, Tracking) else survey.tracked if isinstance(survey, Survey) else None
     if tracked is None or tracked.calendar.windows == 1:
         return "Person-level"
@@ -56,7 +57,7 @@ def level_of(survey: Survey | Tracking | Panel) -> str:
 
 
 def _neighbours_of(survey: Survey | Tracking | Panel) -> str:
-    """What may differ between two worlds that epsilon compares."""
+    """The difference between two worlds that epsilon compares."""
     what = "history of values" if "history" in _unit_of(survey) else "value"
     return (
         f"Any {what} of one person, replaced by any other; everybody else's stay as they are. That the person takes "
@@ -119,8 +120,8 @@ def _local(brief: Brief) -> Iterator[Claim]:
     survey = brief.survey
     if brief.doubt or isinstance(survey, UnreadSurvey):
         why = brief.doubt
-        told = survey.number("epsilon") if isinstance(survey, UnreadSurvey) else survey.epsilon
-        says = "" if told is None else f"the survey says {exactly(told)}, but "
+        stated_epsilon = survey.number("epsilon") if isinstance(survey, UnreadSurvey) else survey.epsilon
+        says = "" if stated_epsilon is None else f"the survey says {exactly(stated_epsilon)}, but "
         yield unstated(*variant, why)
         yield unstated(*stated[:2], f"{says}{why}")
         yield unstated(*exact, why)
@@ -145,14 +146,14 @@ def _exact(brief: Brief, name: str, label: str) -> Claim:
     if brief.mechanism is None:
         return unstated(name, label, brief.unknown, evidence)
     result = brief.audit.result
-    found = getattr(brief.mechanism, "exact_epsilon", None) if result is None else result.exact_epsilon
-    if found is None:
+    epsilon = getattr(brief.mechanism, "exact_epsilon", None) if result is None else result.exact_epsilon
+    if epsilon is None:
         return not_claimed(name, label, "it was not audited here, and the audit computes it", evidence)
     most = "at most " if brief.mechanism_delta else ""
     by = "by the mechanism's own formula, not audited here" if result is None else "by the audit below"
     how = "computed exactly from the rounded probabilities that devices really use, over all pairs of values"
-    words = f"{most}{rounded_up(found, _DIGITS)}, {how}, {by}."
-    return Claim(name, label, words, float(found), evidence)
+    words = f"{most}{rounded_up(epsilon, _DIGITS)}, {how}, {by}."
+    return Claim(name, label, words, float(epsilon), evidence)
 
 
 def _central(brief: Brief) -> Iterator[Claim]:
@@ -161,27 +162,27 @@ def _central(brief: Brief) -> Iterator[Claim]:
         ("central_batch", "Honest answers in a batch"),
         ("central_assumption", "What the central one rests on"),
     )
-    found = brief.central
-    if isinstance(found, Amplified):
-        lower = f" No epsilon below {rounded_down(found.lower)} can be proved at this delta." if found.lower else ""
-        words = f"{rounded_up(found.epsilon)}, {SHUFFLER}; proved by {_method(found)}.{lower}"
-        yield Claim(*names[0], words, found.epsilon, _SHUFFLING)
-        yield Claim(*names[1], exactly(found.delta), found.delta, _SHUFFLING)
-        yield Claim(*batch, f"{found.n:,} or more, which the relay waits for", found.n, _SHUFFLING)
-        yield Claim(*rests, found.assumption, evidence="docs/threat-model.md#a-relay")
+    central = brief.central
+    if isinstance(central, Amplified):
+        lower = f" No epsilon below {rounded_down(central.lower)} can be proved at this delta." if central.lower else ""
+        words = f"{rounded_up(central.epsilon)}, {SHUFFLER}; proved by {_method(central)}.{lower}"
+        yield Claim(*names[0], words, central.epsilon, _SHUFFLING)
+        yield Claim(*names[1], exactly(central.delta), central.delta, _SHUFFLING)
+        yield Claim(*batch, f"{central.n:,} or more, which the relay waits for", central.n, _SHUFFLING)
+        yield Claim(*rests, central.assumption, evidence="docs/threat-model.md#a-relay")
         return
     asked = brief.survey.states_relay if isinstance(brief.survey, UnreadSurvey) else brief.relay is not None
     for name in (*names, batch, rests):
-        yield unstated(*name, found, _SHUFFLING) if asked else not_claimed(*name, _NO_RELAY, _SHUFFLING)
+        yield unstated(*name, central, _SHUFFLING) if asked else not_claimed(*name, _NO_RELAY, _SHUFFLING)
 
 
-def _method(found: Amplified) -> str:
+def _method(certificate: Amplified) -> str:
     words = {
         "blanket": "the mechanism's own channel",
         "clones": "a bound for every mechanism of this local epsilon",
         "local": "the local one, to which shuffling so few adds nothing",
     }
-    return words[found.method]
+    return words[certificate.method]
 
 
 def _lifetime(brief: Brief) -> Iterator[Claim]:

@@ -128,8 +128,8 @@ GAPS: Final = (
     Gap(
         "malicious_devices",
         "Malicious devices",
-        "Who can open connections can send reports, and a thousand reports from one hand look like a thousand people "
-        "(Sybil).",
+        "Anybody who can open connections can send reports, and a thousand reports from one attacker look like a "
+        "thousand people (Sybil).",
         f"{_MODEL}#malicious-devices",
         _every,
     ),
@@ -143,8 +143,8 @@ GAPS: Final = (
     Gap(
         "server",
         "Values that a server holds",
-        "Where a server draws the reports of values that it holds, it has seen them, and so has whoever sent them to "
-        "it: ε covers what leaves that server, and nothing before.",
+        "Where a server draws the reports of values that it holds, it has seen them, and so has the sender: ε "
+        "covers what leaves that server, and nothing before.",
         f"{_MODEL}#a-server-that-randomizes",
         _asked_once,
     ),
@@ -203,26 +203,26 @@ GAPS: Final = (
         "deletion",
         "Deleting one person's report",
         "We cannot delete your report, because we cannot tell which one it is.",
-        "docs/privacy_statement.md",
+        "docs/disclosure.md#a-privacy-statement",
         _every,
     ),
 )
 
 
 def _opened(text: str) -> str:
-    """With a capital letter, but for the Greek one of a formula."""
+    """The text with a capital letter at its start, unless a formula begins it."""
     return f"{text[0].upper()}{text[1:]}" if text[0].isascii() else text
 
 
 def not_covered_chapter(brief: Brief) -> Chapter:
-    """What a reviewer must not read into the guarantee."""
-    found = (gap for gap in GAPS if gap.concerns(brief))
-    claims = (Claim(gap.name, gap.label, _opened(gap.text), evidence=gap.page) for gap in found)
+    """The chapter on what the guarantee does not say."""
+    gaps = (gap for gap in GAPS if gap.concerns(brief))
+    claims = (Claim(gap.name, gap.label, _opened(gap.text), evidence=gap.page) for gap in gaps)
     return Chapter.of("not_covered", "What is not covered", claims, "In the words of the threat model.")
 
 
 def observers_chapter(brief: Brief) -> Chapter:
-    """From the device outwards."""
+    """The chapter on who sees what, from the device outwards."""
     return Chapter.of("who_sees", "Who sees what", _observers(brief))
 
 
@@ -241,11 +241,11 @@ def _observers(brief: Brief) -> Iterator[Claim]:
         evidence=f"{_MODEL}#somebody-on-the-network",
     )
     yield from _between(brief)
-    told = "" if brief.doubt else ", which tells what the local epsilon allows"
+    allowed = "" if brief.doubt else ", which tells what the local epsilon allows"
     yield Claim(
         "operator",
         "The operator of the collector",
-        f"Everything that the collector has: every single report{told}. The software stores no address and no time "
+        f"Everything that the collector has: every single report{allowed}. The software stores no address and no time "
         "finer than time_precision; a hostile operator may.",
         evidence=f"{_MODEL}#a-hostile-collector",
     )
@@ -260,7 +260,7 @@ def _observers(brief: Brief) -> Iterator[Claim]:
         "public",
         "The public",
         "The survey's statement, which anybody may fetch, and what is published of the estimates.",
-        evidence="docs/privacy_statement.md",
+        evidence="docs/disclosure.md#a-privacy-statement",
     )
 
 

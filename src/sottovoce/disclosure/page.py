@@ -22,7 +22,7 @@ def html_page(page: Shown) -> str:
     Examples
     --------
     >>> import sottovoce as sv
-    >>> survey = sv.Survey.distribution(["yes", "no"], 1.0, title="<script>alert(1)</script>")
+    >>> survey = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0, title="<script>alert(1)</script>")
     >>> shown = html_page(sv.disclose(survey, audit="none"))
     >>> "<script" in shown, "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
     (False, True)
@@ -33,8 +33,10 @@ def html_page(page: Shown) -> str:
         title=escape(title),
         standing=page.standing,
         headline=escape(page.headline),
-        contents="".join(f'<li><a href="#{one.name}">{escape(one.title)}</a></li>' for one in page.chapters),
-        chapters="\n".join(_chapter(one) for one in page.chapters),
+        contents="".join(
+            f'<li><a href="#{chapter.name}">{escape(chapter.title)}</a></li>' for chapter in page.chapters
+        ),
+        chapters="\n".join(_chapter(chapter) for chapter in page.chapters),
         survey=escape(page.survey),
         made=f"{page.made:%Y-%m-%d %H:%M} UTC",
     )
@@ -43,7 +45,7 @@ def html_page(page: Shown) -> str:
 def _chapter(chapter: Chapter) -> str:
     note = f"<p>{escape(chapter.note)}</p>\n" if chapter.note else ""
     head = '<thead><tr><th scope="col">about</th><th scope="col">statement</th><th scope="col">see</th></tr></thead>'
-    rows = "\n".join(_row(one) for one in chapter.claims)
+    rows = "\n".join(_row(claim) for claim in chapter.claims)
     return (
         f'<section aria-labelledby="{chapter.name}">\n<h2 id="{chapter.name}">{escape(chapter.title)}</h2>\n{note}'
         f"<table>{head}<tbody>\n{rows}\n</tbody></table>\n</section>"
@@ -74,7 +76,7 @@ def escaped(text: str) -> str:
     '\\\\*\\\\*a\\\\|b\\\\*\\\\* \\\\<i\\\\> http\\\\://c'
     """
     shown = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
-    return _ADDRESS.sub(lambda found: found[0].replace(".", r"\.").replace(":", r"\:"), shown)
+    return _ADDRESS.sub(lambda match: match[0].replace(".", r"\.").replace(":", r"\:"), shown)
 
 
 def markdown_page(page: Shown) -> str:

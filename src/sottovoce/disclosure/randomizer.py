@@ -16,18 +16,20 @@ __all__ = ["DOCUMENTS", "audit_chapter", "mechanism_chapter"]
 
 _CHOICES: Final = ("set_selection", "wheel", "one_option")
 _SUPPORT: Final = ("randomized_response", "subset_selection", "unary_optimized", "unary_symmetric")
+_THEORY: Final = "docs/contributors/theory"
+_WIRE: Final = "docs/contributors/wire_format"
 _STRUCTURED: Final = ("hierarchical", "haar", "fourier")
 DOCUMENTS: Final = {
-    **{name: f"docs/theory/{name}.md" for name in ("hadamard", "hadamard_blocks", "projective_geometry", "codebook")},
-    **{name: f"docs/theory/{name}.md" for name in ("gaussian", "rejection", "sphere", "binary", "matrix_channel")},
-    **dict.fromkeys(_SUPPORT, "docs/theory/support.md"),
-    **dict.fromkeys(_STRUCTURED, "docs/theory/structured_strategies.md"),
-    **dict.fromkeys(_CHOICES, "docs/theory/choices.md"),
-    "rounded_channel": "docs/theory/numbers.md",
-    "tables": "docs/theory/tables.md",
-    "hashed_prefixes": "docs/theory/words.md",
+    **{name: f"{_THEORY}/{name}.md" for name in ("hadamard", "hadamard_blocks", "projective_geometry", "codebook")},
+    **{name: f"{_THEORY}/{name}.md" for name in ("gaussian", "rejection", "sphere", "binary", "matrix_channel")},
+    **dict.fromkeys(_SUPPORT, f"{_THEORY}/support.md"),
+    **dict.fromkeys(_STRUCTURED, f"{_THEORY}/structured_strategies.md"),
+    **dict.fromkeys(_CHOICES, f"{_THEORY}/choices.md"),
+    "rounded_channel": f"{_THEORY}/numbers.md",
+    "tables": f"{_THEORY}/tables.md",
+    "hashed_prefixes": f"{_THEORY}/words.md",
 }
-"""Where each mechanism is derived and proved."""
+"""The page on which each mechanism is derived and proved."""
 
 _LONGEST: Final = 600
 _AUDIT: Final = "docs/audit.md"
@@ -53,17 +55,23 @@ def _mechanism(brief: Brief) -> Iterator[Claim]:
             del names["name"]
         yield from (unstated(name, label, brief.unknown) for name, label in names.items())
         return
-    document = DOCUMENTS.get(m.name, "") if not brief.foreign else "docs/adding_a_mechanism.md"
+    document = DOCUMENTS.get(m.name, "") if not brief.foreign else "docs/contributors/adding_a_mechanism.md"
     yield Claim("name", names["name"], f"{m.name}: {m.summary}.", m.name, document)
     module = type(m).__module__.partition(".")[0]
     origin = f"A mechanism of another package: {module}." if brief.foreign else "A mechanism of Sottovoce."
     yield Claim("origin", "Where it comes from", origin, module)
     stated = json.dumps(m.parameters(), sort_keys=True) if m.parameters() else "none of its own"
-    yield Claim("parameters", names["parameters"], one_line(stated, _LONGEST), evidence="docs/wire_format/designs.md")
+    yield Claim(
+        "parameters",
+        names["parameters"],
+        one_line(stated, _LONGEST),
+        evidence=f"{_WIRE}/designs.md",
+    )
     design = asked.design
-    yield Claim("design", names["design"], f"{design.name}: {design.summary}.", design.name, "docs/strategies.md")
+    summary = f"{design.name}: {design.summary}."
+    yield Claim("design", names["design"], summary, design.name, "docs/queries.md#strategies")
     size = f"{plural(m.report_bytes, 'byte')}, the same for every value and every draw."
-    yield Claim("report", names["report"], size, m.report_bytes, "docs/wire_format/report.md")
+    yield Claim("report", names["report"], size, m.report_bytes, f"{_WIRE}/report.md")
     rounding = "Probabilities are whole multiples of 2^-64, rounded so that epsilon is never above the stated one."
     if asked.delta:
         rounding = "Noise is drawn in integers by an exact sampler; no floating point decides a probability."
@@ -72,7 +80,7 @@ def _mechanism(brief: Brief) -> Iterator[Claim]:
         return
     if brief.foreign:
         rounding = "As its own package states them; the audit compares what it draws with what it states."
-    yield Claim("arithmetic", "Arithmetic", rounding, evidence="docs/theory/rounding.md")
+    yield Claim("arithmetic", "Arithmetic", rounding, evidence=f"{_THEORY}/rounding.md")
     yield Claim("citation", "From", one_line(m.citation(), _LONGEST), evidence=document)
 
 
@@ -108,13 +116,13 @@ def _audit(brief: Brief) -> Iterator[Claim]:
     yield Claim("when", "When it ran", when, None if made is None else f"{made:%Y-%m-%dT%H:%M:%SZ}")
     yield Claim("budget", "Its budget", f"{brief.audit.budget}.")
     of = "of the survey itself" if result.survey == brief.survey.id else "of the first period; all have one design"
-    yield Claim("subject", "Of what", f"{result.survey} ({of})", result.survey)
+    yield Claim("subject", "What was audited", f"{result.survey} ({of})", result.survey)
 
 
 def _figures(result: AuditResult) -> Iterator[Claim]:
     lower = result.certified_lower_bound
-    found = f"epsilon is at least {rounded_down(lower, 4)}" if lower > 0 else "nothing"
-    words = f"Sampled reports alone prove: {found} (wrong with probability {result.alpha:g} at most)."
+    bound = f"epsilon is at least {rounded_down(lower, 4)}" if lower > 0 else "nothing"
+    words = f"Sampled reports alone prove: {bound} (wrong with probability {result.alpha:g} at most)."
     yield Claim("lower_bound", "Certified from reports alone", words, lower, f"{_AUDIT}#the-empirical-audit")
     if result.fault_size:
         words = f"A fault in more than {rounded_up(result.fault_size)} of all reports would have been seen."

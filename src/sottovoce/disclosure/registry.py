@@ -84,14 +84,14 @@ def registry_entry(chapter: Chapter, brief: Brief) -> dict[str, Any]:
         "registry_authors": list(about.authors),
         "evidence_sources": {f"link_{number}": {"misc": {"url": link}} for number, link in enumerate(about.links, 1)},
     }
-    for one in chapter.claims:
-        if one.state != "stated":
+    for claim in chapter.claims:
+        if claim.state != "stated":
             continue
-        *groups, name = one.name.split("/")
-        place = entry
+        *groups, name = claim.name.split("/")
+        target = entry
         for group in groups:
-            place = place.setdefault(group, {})
-        place[name] = lists.get(name, one.text if one.value is None else one.value)
+            target = target.setdefault(group, {})
+        target[name] = lists.get(name, claim.text if claim.value is None else claim.value)
     return entry
 
 
@@ -128,7 +128,7 @@ def _variant(brief: Brief, guarantee: Chapter) -> dict[str, Claim | str]:
     stated = variant.state == "stated"
     data = f"For each person: {domain_of(brief)}." if brief.known is not None else ""
     return {
-        "variant_name": _value(found := names[str(variant.value)], found) if stated else variant,
+        "variant_name": _value(full_name := names[str(variant.value)], full_name) if stated else variant,
         "data_domain": data or unstated("", "", brief.unknown),
         "unprotected_quantities": brief.about.unprotected,
     }
@@ -137,7 +137,7 @@ def _variant(brief: Brief, guarantee: Chapter) -> dict[str, Claim | str]:
 def _loss(brief: Brief, guarantee: Chapter) -> dict[str, Claim | str]:
     unit, people = guarantee["unit"], brief.about.people
     details = [guarantee[name] for name in ("exact_epsilon", "central_epsilon", "survey_loss")]
-    said = [f"{one.label}: {one.text}" for one in details if one.state == "stated"]
+    said = [f"{claim.label}: {claim.text}" for claim in details if claim.state == "stated"]
     return {
         "privacy_unit": unit if brief.known is None else level_of(brief.known),
         "privacy_unit_details": replace(unit, text=f"{unit.text} {guarantee['neighbours'].text}".strip())
@@ -155,7 +155,7 @@ def _model(brief: Brief, guarantee: Chapter, observers: Chapter) -> dict[str, Cl
     model, trust = guarantee["model"], guarantee["trust"]
     names = {"local": "Local", "shuffle": "Shuffle"}
     stated = model.state == "stated"
-    actors = " ".join(f"{one.label}: {one.text}" for one in observers.claims if one.state == "stated")
+    actors = " ".join(f"{claim.label}: {claim.text}" for claim in observers.claims if claim.state == "stated")
     loss = (
         "Estimates may be read as often as anybody likes: what a person loses was spent on the device, with the report."
     )
@@ -163,7 +163,7 @@ def _model(brief: Brief, guarantee: Chapter, observers: Chapter) -> dict[str, Cl
     many = tracked or rounds
     unknown = brief.known is None
     said: dict[str, Claim | str] = {
-        "model_name": _value(found := names[str(model.value)], found) if stated else model,
+        "model_name": _value(full_name := names[str(model.value)], full_name) if stated else model,
         "model_name_details": model,
         "trust_assumptions": trust,
         "actors": actors,
@@ -187,8 +187,8 @@ def _model(brief: Brief, guarantee: Chapter, observers: Chapter) -> dict[str, Cl
 def _implementation(brief: Brief, guarantee: Chapter, mechanism: Chapter) -> dict[str, Claim | str]:
     name = mechanism["name"]
     asked, about = brief.asked, brief.about
-    told = (one for one in mechanism.claims if one.name in ("name", "parameters", "design", "arithmetic"))
-    said = [f"{one.label}: {one.text.rstrip('.')}." for one in told if one.state == "stated"]
+    described = (claim for claim in mechanism.claims if claim.name in ("name", "parameters", "design", "arithmetic"))
+    said = [f"{claim.label}: {claim.text.rstrip('.')}." for claim in described if claim.state == "stated"]
     made = f"Made by Sottovoce {__version__}."
     return {
         "preprocessing_and_hyperparameter_tuning": about.tuning,
@@ -255,7 +255,7 @@ def nist_chapter(brief: Brief, guarantee: Chapter, mechanism: Chapter, audit: Ch
         *_middle(brief, mechanism, registry),
         *_bottom(brief, guarantee, mechanism),
     ]
-    said = {one.name: one for one in written}
+    said = {claim.name: claim for claim in written}
     claims = (replace(said[name], label=label) for name, label in PARTS.items())
     note = "The parts of its differential privacy pyramid. A part is a statement of this page, not of NIST."
     return Chapter.of("nist", "NIST SP 800-226", claims, note)
@@ -298,7 +298,7 @@ def _middle(brief: Brief, mechanism: Chapter, registry: Chapter) -> Iterator[Cla
         "",
         f"{raw} Projected ones, without negative shares, are not. Noise does not shrink with a group, and so is "
         "larger in proportion for small ones. Who does not take part is not counted.",
-        evidence="docs/theory/projection.md",
+        evidence="docs/contributors/theory/projection.md",
     )
 
 
@@ -312,7 +312,7 @@ def _bottom(brief: Brief, guarantee: Chapter, mechanism: Chapter) -> Iterator[Cl
         yield Claim("query_model", "", adaptive if brief.panel is not None else fixed, evidence=page)
     trust = guarantee["trust"]
     yield replace(trust, name="trust_model")
-    names = {one.name: one for one in mechanism.claims}
+    names = {claim.name: claim for claim in mechanism.claims}
     arithmetic = names.get("arithmetic")
     why = brief.unknown
     yield unstated("floating_point", "", why) if arithmetic is None else replace(arithmetic, name="floating_point")
@@ -362,6 +362,6 @@ def _data(brief: Brief) -> Iterator[Claim]:
         "",
         "The value never leaves the device; what does is one report of a fixed size. Addresses and participation show, "
         "and servers that hold values have seen them, as said under what is not covered.",
-        evidence="docs/privacy_statement.md",
+        evidence="docs/disclosure.md#a-privacy-statement",
     )
     yield unstated("collection", "", brief.doubt) if brief.doubt else collection

@@ -4,7 +4,7 @@ A domain numbers its values 0 .. size-1. Only labels are stored; for other domai
 value, so a domain of 2**63 values takes no memory.
 """
 
-from sottovoce.domain.base import Domain, Indices
+from sottovoce.domain.base import Domain, Indices, ValueNumbers
 from sottovoce.domain.labels import LabelDomain
 from sottovoce.domain.number import NumberGrid
 from sottovoce.domain.product import ProductDomain
@@ -20,5 +20,6 @@ __all__ = [
     "ProductDomain",
     "RangeDomain",
     "TextDomain",
+    "ValueNumbers",
     "domain_from_statement",
 ]

@@ -9,13 +9,17 @@ from typing import Any, Final, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.core.entries import as_integer, as_integers, entries_of
+from sottovoce.core.calls import with_clear_calls
+from sottovoce.core.entries import as_integer, as_integers, as_wholes, entries_of
 from sottovoce.core.errors import DomainError, ValueOutsideDomainError
-from sottovoce.domain.typed import parse_integer
+from sottovoce.domain.typed import missing_label, parse_integer
 
-__all__ = ["AllTexts", "Domain", "Indices"]
+__all__ = ["AllTexts", "Domain", "Indices", "ValueNumbers"]
 
 Indices: TypeAlias = NDArray[np.int64]
+
+_WHOLE: Final = "; a float counts if it is whole, such as 3.0"
+_POSITIONS: Final = "; positions are given as sottovoce.domain.ValueNumbers"
 
 
 @final
@@ -25,6 +29,20 @@ class AllTexts:
 
     alphabet: str
     max_length: int
+
+
+@final
+@dataclass(frozen=True)
+class ValueNumbers:
+    """People's values, given by their numbers in the domain: 0 for the first label, and so on.
+
+    Examples
+    --------
+    >>> Domain.of(["red", "green", "blue"]).indices(ValueNumbers([2, 0]))
+    array([2, 0])
+    """
+
+    numbers: ArrayLike
 
 
 class Domain(abc.ABC):
@@ -41,8 +59,12 @@ class Domain(abc.ABC):
     (200, 61, 'age=30, country=FR')
     """
 
+    missing: str | int | None = None
+    """The value that None, NaN and absent fields count as; without one they are refused."""
+
     @final
     @staticmethod
+    @with_clear_calls('Domain.of(["tea", "coffee"])', error=DomainError)
     def of(values: object) -> Domain:
         """A domain from labels, an integer size, a range, a mapping of named attributes, or a domain."""
         if isinstance(values, Domain):
@@ -54,7 +76,7 @@ class Domain(abc.ABC):
         raise DomainError(
             f"a domain cannot be made from {type(values).__name__}: give a list of labels, an integer size, "
             "a range, or a mapping of attribute names to such domains"
-        )
+        ).at("values")
 
     @final
     @staticmethod
@@ -107,7 +129,7 @@ class Domain(abc.ABC):
         """The number of values."""
 
     @abc.abstractmethod
-    def indices(self, values: Any) -> Indices:
+    def _indices(self, values: Any) -> Indices:
         """The numbers of many values, one per person."""
 
     @abc.abstractmethod
@@ -132,40 +154,82 @@ class Domain(abc.ABC):
         """The allowed values, for error messages."""
 
     @property
+    def _holds_integers(self) -> bool:
+        """Whether values are integers."""
+        return False
+
+    @final
+    def with_missing(self, policy: str) -> Domain:
+        """The domain in which None, NaN and absent fields count "as <label>"; with "refuse" they are not values.
+
+        Examples
+        --------
+        >>> Domain.of(["tea", "coffee"]).with_missing("as no answer").index(None)
+        2
+        >>> Domain.of(range(1, 6)).with_missing("as 3").index(None)
+        2
+        """
+        label = missing_label(policy)
+        return self if label is None else self._with_missing(label)
+
+    def _with_missing(self, label: str) -> Domain:
+        """The domain in which missing values count as the value that is written like this."""
+        raise DomainError('missing can be "as <label>" only where values are labels or integers; leave it out').at(
+            "missing"
+        )
+
+    @property
     def field_names(self) -> tuple[str, ...]:
-        """The names of a record's attributes; none where a value is no record."""
+        """The names of a record's attributes; empty if values are not records."""
         return ()
 
     def parse(self, text: str) -> object:
         """The value that typed text stands for; text that stands for none is returned as it is."""
-        return parse_integer(text)
+        return None if self._is_blank(text) else parse_integer(text)
+
+    @final
+    def _is_blank(self, text: str) -> bool:
+        """Whether typed text stands for a missing value."""
+        return self.missing is not None and not text.strip()
 
     @final
     def index(self, value: object) -> int:
         """The number of a value; raises `ValueOutsideDomainError`, whose message does not contain the value."""
-        found = self._find(value)
-        if found < 0:
-            raise self._outside()
-        return found
+        index = self._find(value)
+        if index < 0:
+            raise self._outside().at("value")
+        return index
+
+    @final
+    def indices(self, values: Any) -> Indices:
+        """The numbers of many values: a list, an array or a column with one per person; or `ValueNumbers`."""
+        return self._numbers(values.numbers) if isinstance(values, ValueNumbers) else self._indices(values)
 
     @final
     def _find_all(self, values: Any) -> Indices:
         """`index` of every entry of a list, array or column."""
         entries = entries_of(values)
-        integers = as_integers(entries)
+        integers = as_wholes(self._filled(entries))
         if integers is not None:
-            found = self._find_integers(integers)
+            indices = self._find_integers(integers)
         else:
-            found = np.fromiter((self._find(v) for v in entries), dtype=np.int64, count=len(entries))
-        return self._inside(found)
+            indices = np.fromiter((self._find(v) for v in entries), dtype=np.int64, count=len(entries))
+        return self._inside(indices)
 
     @final
-    def _inside(self, found: Indices) -> Indices:
-        """Return `found` if all of it is in the domain."""
-        outside = (found < 0) | (found >= self.size)
+    def _filled(self, entries: Any) -> Any:
+        """An array of floats with integers for missing values; anything else as it is."""
+        if not isinstance(self.missing, int) or not isinstance(entries, np.ndarray) or entries.dtype.kind != "f":
+            return entries
+        return np.where(np.isnan(entries), np.float64(self.missing), entries)
+
+    @final
+    def _inside(self, indices: Indices) -> Indices:
+        """Return `indices` if all of them are in the domain."""
+        outside = (indices < 0) | (indices >= self.size)
         if outside.any():
-            raise self._outside(int(np.argmax(outside)))
-        return found
+            raise self._outside(int(np.argmax(outside))).at("values")
+        return indices
 
     @final
     def columns(self, values: Any) -> dict[str, Indices]:
@@ -208,7 +272,7 @@ class Domain(abc.ABC):
         """The label of the value with that number."""
         number = as_integer(index)
         if number is None or not 0 <= number < self.size:
-            raise ValueOutsideDomainError(f"index must be an integer from 0 to {self.size - 1}")
+            raise ValueOutsideDomainError(f"index must be an integer from 0 to {self.size - 1}").at("index")
         return self._label(number)
 
     @final
@@ -219,7 +283,8 @@ class Domain(abc.ABC):
     @final
     def _outside(self, position: int | None = None) -> ValueOutsideDomainError:
         where = "the value is" if position is None else f"the value at position {position} is"
-        return ValueOutsideDomainError(f"{where} not in the domain; allowed: {self._allowed}")
+        remedy = _WHOLE if self._holds_integers else _POSITIONS
+        return ValueOutsideDomainError(f"{where} not in the domain; allowed: {self._allowed}{remedy}")
 
 
 _KINDS: Final[list[type[Domain]]] = []

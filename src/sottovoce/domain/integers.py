@@ -37,10 +37,10 @@ def integer_from_json(stated: object) -> int:
     Traceback (most recent call last):
     sottovoce.core.errors.DomainError: an integer of the survey's domain is not in canonical form: ...
     """
-    found = int(stated) if isinstance(stated, str) and _DECIMAL.fullmatch(stated) else stated
-    if type(found) is not int or type(integer_to_json(found)) is not type(stated):
+    integer = int(stated) if isinstance(stated, str) and _DECIMAL.fullmatch(stated) else stated
+    if type(integer) is not int or type(integer_to_json(integer)) is not type(stated):
         raise DomainError(
             "an integer of the survey's domain is not in canonical form: write a number within "
             f"+-{EXACT_IN_JSON}, and a decimal string beyond"
         )
-    return found
+    return integer

@@ -1,6 +1,6 @@
 """Looking a value up by the same work for every value, whatever labels a survey lists.
 
-In a hash table some values take more probes than others, and whoever writes the survey chooses which: integers that
+In a hash table some values take more probes than others, and the author of the survey chooses which: integers that
 collide are easy to find. The time of a lookup would then reveal the value.
 """
 
@@ -75,5 +75,5 @@ def _digest(content: bytes) -> bytes:
 
 
 def _blocks(size: int) -> int:
-    """How many blocks are hashed for so many bytes."""
+    """How many blocks are hashed for `size` bytes."""
     return max(1, -(-size // _BLOCK))

@@ -7,7 +7,9 @@ the mechanism does that, see `sottovoce.mechanisms.rounded_channel`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
 from functools import cached_property
 from numbers import Real
 from typing import Any, Final, Self, final
@@ -15,12 +17,12 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.entries import entries_of
+from sottovoce.core.entries import entries_of, is_missing
 from sottovoce.core.errors import DomainError, ValueOutsideDomainError
 from sottovoce.core.limits import as_float, check_integer
-from sottovoce.domain.typed import parse_number
+from sottovoce.domain.typed import missing_label, parse_number
 
-__all__ = ["LARGEST_NUMBER", "LONGEST_UNIT", "MAX_POINTS", "STEPS", "NumberGrid", "number"]
+__all__ = ["ATTRIBUTE_POINTS", "LARGEST_NUMBER", "LONGEST_UNIT", "MAX_POINTS", "STEPS", "NumberGrid"]
 
 STEPS: Final = 2**16
 """Positions from one grid point to the next."""
@@ -28,11 +30,28 @@ STEPS: Final = 2**16
 MAX_POINTS: Final = 2**16
 """Most grid points."""
 
+ATTRIBUTE_POINTS: Final = 3
+"""Grid points of a number that is an attribute of a record: the fewest that show more than the mean."""
+
 LARGEST_NUMBER: Final = 1e50
 """Fourth powers of ends up to this, and of their estimates, fit into doubles."""
 
 LONGEST_UNIT: Final = 40
 """Most characters of a unit's name."""
+
+_UNITS: Final = {
+    name: seconds
+    for names, seconds in (
+        ("milliseconds millisecond ms", 0.001),
+        ("seconds second sec s", 1.0),
+        ("minutes minute min", 60.0),
+        ("hours hour h", 3600.0),
+        ("days day d", 86400.0),
+        ("weeks week", 604800.0),
+    )
+    for name in names.split()
+}
+"""The seconds of each unit of time by which a timedelta is a number."""
 
 _IN_FULL: Final = 1e15
 """Numbers below this are written without an exponent."""
@@ -66,7 +85,9 @@ class NumberGrid:
     low: float
     high: float
     unit: str = ""
-    points: int = 3
+    points: int = ATTRIBUTE_POINTS
+    missing: float | None = None
+    """The number that None, NaN and absent fields count as; without one they are refused."""
 
     def __post_init__(self) -> None:
         low, high = (_checked_end(name, getattr(self, name)) for name in ("low", "high"))
@@ -82,6 +103,23 @@ class NumberGrid:
         object.__setattr__(self, "points", check_integer("points", self.points, 2, MAX_POINTS))
         if not isinstance(self.unit, str) or len(self.unit) > LONGEST_UNIT or not self.unit.isprintable():
             raise DomainError(f"unit must be a text of at most {LONGEST_UNIT} printable characters").at("unit")
+        if self.missing is not None:
+            missing = _checked_end("missing", self.missing)
+            if not low <= missing <= high:
+                raise DomainError(f"missing must be a number from {self.range_text}").at("missing")
+            object.__setattr__(self, "missing", missing)
+
+    def with_missing(self, policy: str) -> NumberGrid:
+        """The grid on which None, NaN and absent fields count "as <number>"; with "refuse" they are not numbers.
+
+        Examples
+        --------
+        >>> NumberGrid(0, 600).with_missing("as 300").position(None) == NumberGrid(0, 600).position(300)
+        True
+        """
+        label = missing_label(policy)
+        missing: Any = None if label is None else parse_number(label)
+        return self if label is None else replace(self, missing=missing)
 
     @property
     def positions(self) -> int:
@@ -111,34 +149,58 @@ class NumberGrid:
     @cached_property
     def values(self) -> NDArray[np.float64]:
         """The grid points."""
-        found = self.low + (self.high - self.low) * (np.arange(self.points) / (self.points - 1))
-        found[-1] = self.high
-        found.flags.writeable = False
-        return found
+        points = self.low + (self.high - self.low) * (np.arange(self.points) / (self.points - 1))
+        points[-1] = self.high
+        points.flags.writeable = False
+        return points
 
     def parse(self, text: str) -> object:
         """The number that typed text stands for; text that stands for none is returned as it is."""
-        return parse_number(text)
+        return None if self.missing is not None and not text.strip() else parse_number(text)
 
     def position(self, value: object) -> int:
         """The position nearest to a number; the error does not contain the number."""
-        found = _as_number(value)
-        # The same work for every number, also for those that are clipped.
-        position = int(self._nearest(np.array([0.0 if found is None else found]))[0])
-        if found is None:
-            raise ValueOutsideDomainError(f"the value is not {self.allowed}")
+        number = self._number(value)
+        # Every number takes equal work, also one that is clipped.
+        position = int(self._nearest(np.array([0.0 if number is None else number]))[0])
+        if number is None:
+            raise ValueOutsideDomainError(f"the value is not {self.allowed}").at("value")
         return position
 
     def positions_of(self, values: Any) -> NDArray[np.int64]:
         """The positions of many numbers, one per person."""
-        return self._nearest(_as_numbers(entries_of(values), self.allowed))
+        return self._nearest(self._numbers(entries_of(values)))
 
     def clipped(self, values: Any) -> NDArray[np.float64]:
         """The numbers, those outside moved to the nearest end."""
-        return np.clip(_as_numbers(entries_of(values), self.allowed), self.low, self.high)
+        return np.clip(self._numbers(entries_of(values)), self.low, self.high)
+
+    def _number(self, value: object) -> float | None:
+        """The number of a person's value; None if it has none."""
+        return _as_number(self.missing if is_missing(value) else value, self._seconds)
+
+    def _numbers(self, entries: Any) -> NDArray[np.float64]:
+        """Finite numbers of many values; the error does not contain them."""
+        kind = entries.dtype.kind if isinstance(entries, np.ndarray) else ""
+        numbers: NDArray[np.float64]
+        if kind in ("i", "u", "f"):
+            numbers = entries.astype(np.float64)
+        elif kind == "m":
+            numbers = _spans(entries, self._seconds)
+        else:
+            read = (self._number(entry) for entry in entries)
+            numbers = np.array([math.nan if number is None else number for number in read], dtype=np.float64)
+        if self.missing is not None and kind in ("f", "m"):
+            numbers = np.where(np.isnan(entries), self.missing, numbers)
+        odd = ~np.isfinite(numbers)
+        if odd.any():
+            raise ValueOutsideDomainError(f"the value at position {int(np.argmax(odd))} is not {self.allowed}").at(
+                "values"
+            )
+        return numbers
 
     def _nearest(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-        # The same operations on doubles as in the TypeScript client.
+        # These are the operations on doubles of the TypeScript client.
         inside = np.clip(numbers, self.low, self.high)
         scaled = (inside - self.low) / (self.high - self.low) * ((self.points - 1) * STEPS)
         return np.floor(scaled + 0.5).astype(np.int64)
@@ -146,7 +208,15 @@ class NumberGrid:
     @property
     def allowed(self) -> str:
         """What may be given, for error messages."""
-        return f"a finite number; those outside {self.range_text} are clipped"
+        spans = (
+            " or a timedelta" if self._seconds else "" if self.unit else " (a timedelta needs a unit such as minutes)"
+        )
+        return f"a finite number{spans}; those outside {self.range_text} are clipped"
+
+    @property
+    def _seconds(self) -> float | None:
+        """The seconds of the unit, if it is one of time."""
+        return _UNITS.get(self.unit.strip().lower())
 
     @property
     def range_text(self) -> str:
@@ -162,7 +232,7 @@ class NumberGrid:
         return self.quantity(float(self.values[check_integer("point", point, 0, self.points - 1)]))
 
     def _text(self, value: float) -> str:
-        """With so many digits that neighbouring grid points differ."""
+        """A number with enough digits that neighbouring grid points differ."""
         ratio = max(abs(self.low), abs(self.high)) / self.spacing
         digits = max(6, math.ceil(math.log10(ratio)) + 3)
         if 1e-4 <= abs(value) < _IN_FULL:
@@ -171,7 +241,8 @@ class NumberGrid:
 
     def to_statement(self) -> dict[str, Any]:
         """The grid as it stands in a survey's JSON."""
-        return {"low": self.low, "high": self.high, "unit": self.unit, "points": self.points}
+        found = {"low": self.low, "high": self.high, "unit": self.unit, "points": self.points}
+        return found if self.missing is None else {**found, "missing": self.missing}
 
     @classmethod
     def from_statement(cls, statement: object) -> Self:
@@ -179,53 +250,42 @@ class NumberGrid:
         match statement:
             case {"low": low, "high": high, "unit": unit, "points": points, **rest} if not rest:
                 return cls(low, high, unit, points)
-            case _:
-                raise DomainError("a number must hold exactly low, high, unit and points")
-
-
-def number(low: float, high: float, unit: str = "", points: int = 3) -> NumberGrid:
-    """A numeric field of a record, from `low` to `high`; numbers outside are clipped.
-
-    Parameters
-    ----------
-    points
-        Grid points, to which devices round at random: more show more of the distribution, and cost accuracy of the
-        mean.
-
-    Examples
-    --------
-    >>> number(0, 600, "minutes").label(2)
-    '600 minutes'
-    """
-    return NumberGrid(low, high, unit, points)
+            case {"low": low, "high": high, "unit": unit, "points": points, "missing": missing, **rest} if not rest:
+                if missing is not None:
+                    return cls(low, high, unit, points, missing)
+        raise DomainError("a number must hold exactly low, high, unit and points, and perhaps missing")
 
 
 def _checked_end(name: str, end: object) -> float:
     remedy = f"it must be a finite number between -{LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}"
     if isinstance(end, (bool, np.bool_)) or not isinstance(end, Real):
         raise DomainError(f"{name} has type {type(end).__name__}: {remedy}").at(name)
-    found = as_float(end)
-    if not abs(found) <= LARGEST_NUMBER:
-        raise DomainError(f"{name} is {found:g}: {remedy}").at(name)
-    return found + 0.0  # without a minus sign before zero
+    checked = as_float(end)
+    if not abs(checked) <= LARGEST_NUMBER:
+        raise DomainError(f"{name} is {checked:g}: {remedy}").at(name)
+    return checked + 0.0  # without a minus sign before zero
 
 
-def _as_number(value: object) -> float | None:
-    """A float for finite real numbers that are not booleans, None for everything else."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        return None
-    found = as_float(value)
-    return found if math.isfinite(found) else None
-
-
-def _as_numbers(entries: Any, allowed: str) -> NDArray[np.float64]:
-    """A float array of finite numbers; the error does not contain them."""
-    if isinstance(entries, np.ndarray) and entries.dtype.kind in "iuf":
-        numbers = entries.astype(np.float64)
+def _as_number(value: object, seconds: float | None) -> float | None:
+    """A float for finite numbers that are not booleans, and for spans of time in units of `seconds`; else None."""
+    if isinstance(value, np.timedelta64):
+        span = float(_spans(np.asarray(value), seconds))
+        return span if math.isfinite(span) else None
+    if isinstance(value, timedelta):
+        return None if seconds is None or value != value else value.total_seconds() / seconds
+    if isinstance(value, (float, np.floating)):
+        is_finite = bool(np.isfinite(value))
+    elif isinstance(value, Decimal):
+        is_finite = value.is_finite()
     else:
-        found = (_as_number(entry) for entry in entries)
-        numbers = np.array([math.nan if one is None else one for one in found], dtype=np.float64)
-    odd = ~np.isfinite(numbers)
-    if odd.any():
-        raise ValueOutsideDomainError(f"the value at position {int(np.argmax(odd))} is not {allowed}")
-    return numbers
+        is_finite = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    # A finite number may be beyond all doubles, and is clipped like others outside the range.
+    return min(max(as_float(value), -LARGEST_NUMBER), LARGEST_NUMBER) if is_finite else None
+
+
+def _spans(entries: NDArray[Any], seconds: float | None) -> NDArray[np.float64]:
+    """Spans of time in units of `seconds`; those that have no such length are not numbers."""
+    if seconds is None or np.datetime_data(entries.dtype)[0] in ("Y", "M", "generic"):
+        return np.full(entries.shape, math.nan)
+    spans: NDArray[np.float64] = np.asarray(entries / np.timedelta64(1, "s") / seconds, dtype=np.float64)
+    return spans

@@ -11,7 +11,7 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 
-from sottovoce.core.entries import as_integer, entries_of
+from sottovoce.core.entries import as_record, entries_of
 from sottovoce.core.errors import DomainError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_PRODUCT_SIZE, check_domain_size
 from sottovoce.domain.base import Domain, Indices
@@ -31,15 +31,15 @@ class ProductDomain(Domain):
 
     def __post_init__(self) -> None:
         if not self.attributes:
-            raise DomainError("a product needs at least one named attribute, for example age=range(100)")
+            raise DomainError("a product needs at least one named attribute, for example age=range(100)").at("values")
         for name, domain in self.attributes:
             if not isinstance(name, str) or not name.isidentifier():
-                raise DomainError(f"attribute name {name!r} must be a plain identifier such as 'age'")
+                raise DomainError(f"attribute name {name!r} must be a plain identifier such as 'age'").at("values")
             if isinstance(domain, ProductDomain):
-                raise DomainError(f"attribute {name!r} is itself a product; give its attributes directly")
+                raise DomainError(f"attribute {name!r} is itself a product; give its attributes directly").at("values")
         if len({name for name, _ in self.attributes}) < len(self.attributes):
-            raise DomainError("two attributes have the same name: every attribute needs its own")
-        check_domain_size(self.size, MAX_PRODUCT_SIZE)
+            raise DomainError("two attributes have the same name: every attribute needs its own").at("values")
+        check_domain_size(self.size, MAX_PRODUCT_SIZE, "values")
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}: {domain.size}" for name, domain in self.attributes)
@@ -51,6 +51,12 @@ class ProductDomain(Domain):
             return None
         return cls(tuple((name, Domain.of(inner)) for name, inner in values.items()))
 
+    def _with_missing(self, label: str) -> Domain:
+        raise DomainError(
+            "a record has no policy for missing values besides those of its attributes: give missing to these, such as "
+            '{"plan": sv.shares(["free", "pro"], missing="as unknown")}'
+        ).at("missing")
+
     @property
     def _attributes(self) -> tuple[tuple[str, Domain], ...]:
         return self.attributes
@@ -59,8 +65,8 @@ class ProductDomain(Domain):
     def size(self) -> int:
         return prod(domain.size for _, domain in self.attributes)
 
-    def indices(self, values: Any) -> Indices:
-        """Numbers of many records: a mapping of columns, a DataFrame, a list of records, or an array of numbers."""
+    def _indices(self, values: Any) -> Indices:
+        """Numbers of many records: a mapping of columns, a DataFrame, or a list of records."""
         if isinstance(values, Mapping) or hasattr(values, "columns"):
             return self._from_columns(values)
         entries = entries_of(values)
@@ -72,15 +78,16 @@ class ProductDomain(Domain):
         return self._find_all(entries)
 
     def _find(self, value: object) -> int:
+        value = as_record(value)
         if isinstance(value, Mapping):
-            if set(value) != {name for name, _ in self.attributes}:
+            if not set(value) <= {name for name, _ in self.attributes}:
                 return -1
-            parts = [value[name] for name, _ in self.attributes]
+            # An absent attribute is missing, which a domain may have a label for.
+            parts = [value.get(name) for name, _ in self.attributes]
         elif isinstance(value, tuple) and len(value) == len(self.attributes):
             parts = list(value)
         else:
-            integer = as_integer(value)
-            return integer if integer is not None and 0 <= integer < self.size else -1
+            return -1
         # All attributes are looked up, also after one that is not found: timing must not reveal which it was.
         numbers = [domain._find(part) for (_, domain), part in zip(self.attributes, parts, strict=True)]
         index = 0
@@ -96,15 +103,19 @@ class ProductDomain(Domain):
         return parse_record(self.attributes, text)
 
     def _find_integers(self, integers: Indices) -> Indices:
-        return integers
+        return np.full(len(integers), -1, dtype=np.int64)
 
     def _from_columns(self, columns: Any) -> Indices:
         names = [name for name, _ in self.attributes]
         if set(columns) != set(names):
-            raise ValueOutsideDomainError(f"the columns do not match the domain; give exactly {', '.join(names)}")
+            raise ValueOutsideDomainError(f"the columns do not match the domain; give exactly {', '.join(names)}").at(
+                "values"
+            )
         parts = [domain.indices(columns[name]) for name, domain in self.attributes]
         if len({len(part) for part in parts}) != 1:
-            raise ValueOutsideDomainError("the columns have different lengths; give one entry per person in each")
+            raise ValueOutsideDomainError("the columns have different lengths; give one entry per person in each").at(
+                "values"
+            )
         index = np.zeros(len(parts[0]), dtype=np.int64)
         for (_, domain), part in zip(self.attributes, parts, strict=True):
             index = index * domain.size + part

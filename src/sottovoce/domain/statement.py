@@ -18,8 +18,12 @@ def domain_from_statement(statement: object) -> Domain:
     match statement:
         case {"labels": list(names), **rest} if not rest:
             return LabelDomain(tuple(names))
+        case {"labels": list(names), "missing": str(missing) | int(missing), **rest} if not rest:
+            return LabelDomain(tuple(names), missing)
         case {"start": start, "step": step, "size": size, **rest} if not rest:
             return RangeDomain(integer_from_json(start), integer_from_json(step), integer_from_json(size))
+        case {"start": start, "step": step, "size": size, "missing": missing, **rest} if not rest:
+            return RangeDomain(*map(integer_from_json, (start, step, size, missing)))
         case {"alphabet": str(alphabet), "length": int(length), **rest} if not rest:
             return TextDomain(alphabet, length)
         case {"attributes": list(attributes), **rest} if not rest:
@@ -34,7 +38,7 @@ def _attribute(statement: object) -> tuple[str, Domain]:
     match statement:
         case {"name": str(name), "domain": dict(domain), **rest} if not rest:
             if "attributes" in domain:  # before recursing: deep nesting must not exhaust the stack
-                raise DomainError(f"attribute {name!r} is itself a product; state its attributes directly")
+                raise DomainError(f"attribute {name!r} is itself a product; state its attributes directly").at("domain")
             return name, domain_from_statement(domain)
         case _:
             raise DomainError("every attribute of the survey's domain must hold exactly a name and a domain")

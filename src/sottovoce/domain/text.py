@@ -10,7 +10,7 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.core.entries import as_integer, entries_of
+from sottovoce.core.entries import as_integer, as_text, entries_of
 from sottovoce.core.errors import DomainError
 from sottovoce.core.limits import MAX_PRODUCT_SIZE, check_domain_size, check_integer
 from sottovoce.domain.base import AllTexts, Domain, Indices
@@ -36,8 +36,8 @@ class TextDomain(Domain):
     text s has the number
     ``sum_i (1 + code(s[i]) * N(max_length - i - 1))``, where code counts the alphabet from 0.
 
-    A character is a Unicode code point. A text may also be given by its number, unless the alphabet
-    contains a digit.
+    A character is a Unicode code point. A text is given by itself: an integer is neither a text nor its number, see
+    `ValueNumbers`.
 
     Examples
     --------
@@ -53,20 +53,26 @@ class TextDomain(Domain):
 
     def __post_init__(self) -> None:
         if type(self.alphabet) is not str or not 2 <= len(self.alphabet) <= _LARGEST_ALPHABET:
-            raise DomainError(f"a text's alphabet must be a string of 2 to {_LARGEST_ALPHABET} characters")
+            raise DomainError(f"a text's alphabet must be a string of 2 to {_LARGEST_ALPHABET} characters").at(
+                "alphabet"
+            )
         if len(set(self.alphabet)) < len(self.alphabet):
-            raise DomainError("the alphabet contains a character more than once: its characters must be distinct")
+            raise DomainError("the alphabet contains a character more than once: its characters must be distinct").at(
+                "alphabet"
+            )
         if _ENDED in self.alphabet:
             # NumPy drops it from the end of a text.
-            raise DomainError("the alphabet contains the character U+0000, which ends texts in arrays: remove it")
+            raise DomainError("the alphabet contains the character U+0000, which ends texts in arrays: remove it").at(
+                "alphabet"
+            )
         if any("\ud800" <= letter <= "\udfff" for letter in self.alphabet):
-            raise DomainError("the alphabet is not valid Unicode text: remove the lone surrogate")
+            raise DomainError("the alphabet is not valid Unicode text: remove the lone surrogate").at("alphabet")
         if type(self.max_length) is not int or not 1 <= self.max_length <= _LONGEST:
             raise DomainError(
                 f"a text's length must be an integer from 1 to {_LONGEST}, fewer for a larger alphabet: "
                 f"there may be at most {MAX_PRODUCT_SIZE} texts"
-            )
-        check_domain_size(self.size, MAX_PRODUCT_SIZE)
+            ).at("max_length")
+        check_domain_size(self.size, MAX_PRODUCT_SIZE, "max_length")
 
     def __repr__(self) -> str:
         return f"Domain.text({self.max_length}, {self.alphabet!r})"
@@ -96,13 +102,8 @@ class TextDomain(Domain):
         """As in `letters`: 0 after the end, else 1 + the letter's position in the alphabet."""
         return Lookup(_ENDED + self.alphabet)
 
-    @cached_property
-    def _by_index(self) -> bool:
-        # Among texts such as "1", "2" the integer 1 would be ambiguous, so it is refused.
-        return not any(letter.isdecimal() for letter in self.alphabet)
-
-    def indices(self, values: Any) -> Indices:
-        """Numbers of many texts, or an array of numbers if the alphabet contains no digit."""
+    def _indices(self, values: Any) -> Indices:
+        """Numbers of many texts."""
         entries = entries_of(values)
         if len(entries) > 1 and all(isinstance(entry, str) for entry in entries):
             return self._inside(self._find_texts(entries))
@@ -129,11 +130,11 @@ class TextDomain(Domain):
         >>> names.letters(names.indices(["bob", "a"]), 1)
         array([15,  0])
         """
-        numbers, place = self._numbers(positions), check_integer("i", i, 0, _MOST)
-        if place >= self.max_length:
+        numbers, position = self._numbers(positions), check_integer("i", i, 0, _MOST)
+        if position >= self.max_length:
             return np.zeros_like(numbers)
         # At the end of a text the remainder is 0, and the floor of -1 / N is -1.
-        return 1 + (self._after(numbers, place) - 1) // self._texts_within[self.max_length - place - 1]
+        return 1 + (self._after(numbers, position) - 1) // self._texts_within[self.max_length - position - 1]
 
     def _after(self, numbers: Indices, length: int) -> Indices:
         """The number of each text less that of its first `length` characters."""
@@ -143,16 +144,14 @@ class TextDomain(Domain):
         return rest
 
     def _find(self, value: object) -> int:
-        # The same steps for every value, texts or not, short or long, so that timing reveals none of it.
-        is_text, integer = isinstance(value, str), as_integer(value)
-        text = str(value)[: self.max_length + 1] if is_text else ""
+        # Every value takes the same steps, text or not, short or long, so that timing reveals nothing about it.
+        is_text = isinstance(value, str)
+        text = as_text(value if isinstance(value, str) else "")[: self.max_length + 1]
         codes = [self._codes.find(letter) for letter in text.ljust(self.max_length + 1, _ENDED)]
         is_inside = (min(codes) >= 0) & (codes.pop() == 0) & (_ENDED not in text)
         steps = zip(codes, reversed(self._texts_within[:-1]), strict=True)
-        place = sum((code > 0) * (1 + (code - 1) * within) for code, within in steps)
-        size, number = self.size, -1 if integer is None else integer
-        index = number if self._by_index and 0 <= number < size else -1
-        return (place if is_inside else -1) if is_text else index
+        rank = sum((code > 0) * (1 + (code - 1) * within) for code, within in steps)
+        return rank if is_text and is_inside else -1
 
     def parse(self, text: str) -> object:
         return text
@@ -172,11 +171,11 @@ class TextDomain(Domain):
         # Differences of a running total; exact although it wraps around, since no text's own sum exceeds int64.
         totals = np.concatenate(([0], np.cumsum(steps)))
         strangers = np.concatenate(([0], np.cumsum(~known)))
-        found = totals[ends] - totals[ends - lengths]
-        return np.where(strangers[ends] == strangers[ends - lengths], found, -1)
+        indices = totals[ends] - totals[ends - lengths]
+        return np.where(strangers[ends] == strangers[ends - lengths], indices, -1)
 
     def _find_integers(self, integers: Indices) -> Indices:
-        return integers if self._by_index else np.full(len(integers), -1, dtype=np.int64)
+        return np.full(len(integers), -1, dtype=np.int64)
 
     def _label(self, index: int) -> str:
         letters = []
@@ -189,9 +188,7 @@ class TextDomain(Domain):
 
     @property
     def _allowed(self) -> str:
-        return f"texts of at most {self.max_length} characters out of {self.alphabet!r}" + (
-            f", or a number from 0 to {self.size - 1}" if self._by_index else ""
-        )
+        return f"texts of at most {self.max_length} characters out of {self.alphabet!r}"
 
     def to_statement(self) -> dict[str, Any]:
         return {"alphabet": self.alphabet, "length": self.max_length}

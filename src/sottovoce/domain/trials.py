@@ -24,7 +24,7 @@ class Trial(NamedTuple):
 
 
 class Trials(abc.ABC):
-    """The values of one kind. They are no person's: a message may name them."""
+    """The values of one kind. They belong to nobody, so a message may name them."""
 
     size: int | None = None
     """How many values there are, if they are numbered."""

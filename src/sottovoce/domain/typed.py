@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable
 from typing import Final, Protocol
 
-__all__ = ["listed_texts", "parse_integer", "parse_number", "parse_numbers", "parse_record"]
+from sottovoce.core.errors import DomainError
 
-_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}")
+__all__ = ["listed_texts", "missing_label", "parse_integer", "parse_number", "parse_numbers", "parse_record"]
+
+_INTEGER: Final = re.compile(r"([+-]?[0-9]{1,20})(?:\.0{1,20})?")
 _ITEM: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
 _PART: Final = re.compile(r'\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
 
@@ -23,9 +25,30 @@ class Parsing(Protocol):
     def parse(self, text: str) -> object: ...
 
 
+def missing_label(policy: object) -> str | None:
+    """What missing values count as; None where they are refused.
+
+    Examples
+    --------
+    >>> missing_label("as prefer not to say"), missing_label("refuse")
+    ('prefer not to say', None)
+    """
+    label = policy.removeprefix("as ").strip() if isinstance(policy, str) and policy.startswith("as ") else ""
+    if policy != "refuse" and not label:
+        raise DomainError('missing must be "refuse", or "as <label>" such as "as prefer not to say"').at("missing")
+    return label or None
+
+
 def parse_integer(text: str) -> object:
-    """An integer of up to 20 digits."""
-    return int(text) if _INTEGER.fullmatch(text) else text
+    """An integer of up to 20 digits, perhaps with zeros behind a point, as a column with gaps is written.
+
+    Examples
+    --------
+    >>> parse_integer("3"), parse_integer("3.0"), parse_integer("3.5")
+    (3, 3, '3.5')
+    """
+    read = _INTEGER.fullmatch(text)
+    return int(read[1]) if read else text
 
 
 def parse_number(text: str) -> object:
@@ -51,30 +74,42 @@ def parse_numbers(text: str) -> object:
 
 
 def listed_texts(text: str) -> list[str]:
-    """The parts between commas, which may be quoted as in JSON; none of an empty text.
+    """The parts between commas, which may be quoted as in JSON; an empty text has none.
 
     Examples
     --------
     >>> listed_texts('tea, "milk, warm"'), listed_texts("")
     (['tea', 'milk, warm'], [])
     """
-    found, at = [], 0
+    texts, at = [], 0
     while at < len(text.rstrip()) and (part := _ITEM.match(text, at)):
-        found.append(_unquoted(part[1]))
+        texts.append(_unquoted(part[1]))
         at = part.end()
-    return found
+    return texts
 
 
 def parse_record(attributes: Iterable[tuple[str, Parsing]], text: str) -> object:
-    """A record such as age=31,country=FR; a value that contains a comma is quoted as in JSON."""
-    known, found, at = dict(attributes), {}, 0
+    """A record such as age=31,country=FR, where a value with a comma is quoted as in JSON; or a JSON object."""
+    known, record, at = dict(attributes), {}, 0
+    if text.lstrip().startswith("{"):
+        return _json_object(text)
     while at < len(text):
         part = _PART.match(text, at)
-        if part is None or part[1] not in known or part[1] in found:
+        if part is None or part[1] not in known or part[1] in record:
             return text
-        found[part[1]] = known[part[1]].parse(_unquoted(part[2]))
+        record[part[1]] = known[part[1]].parse(_unquoted(part[2]))
         at = part.end()
-    return found
+    return record
+
+
+def _json_object(text: str) -> object:
+    try:
+        pairs = json.loads(text, object_pairs_hook=list)
+    except ValueError:
+        return text
+    # A record names each attribute once, and none of its values is a list of pairs.
+    names = [name for name, _ in pairs]
+    return dict(pairs) if len(set(names)) == len(names) else text
 
 
 def _unquoted(text: str) -> str:

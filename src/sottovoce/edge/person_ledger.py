@@ -1,7 +1,7 @@
-"""Who has a report already, and which: a server that meets the same people again gives the same report again.
+"""The ledger of people who have a report: a server that meets the same people again gives the same report again.
 
 One row for every person and survey: a keyed hash of who it is, the report's id and the report. The key is in a file of
-its own beside the ledger, ``NAME.key``: whoever sees only the ledger cannot find out who is in it by trying names.
+its own beside the ledger, ``NAME.key``: without that file, names cannot be tried to find out who is in the ledger.
 Rows stand in the order of the hashes, which tells nothing about when they came.
 """
 
@@ -60,14 +60,15 @@ class PersonLedger:
     Raises
     ------
     LedgerError
-        If the file is no such ledger, or one of the two files is missing. Nothing is changed.
+        If the file is not such a ledger, or one of the two files is missing. Nothing is changed.
 
     Examples
     --------
+    >>> import sottovoce as sv
     >>> import tempfile
     >>> from sottovoce.edge import InputRow, Randomizer
     >>> ledger = PersonLedger(Path(tempfile.mkdtemp()) / "people.db")
-    >>> randomizer = Randomizer(Survey.distribution(["tea", "coffee"], epsilon=1.0), ledger=ledger)
+    >>> randomizer = Randomizer(Survey(sv.shares(["tea", "coffee"]), epsilon=1.0), ledger=ledger)
     >>> monday = randomizer.draw([InputRow(1, "tea", "anna@example.org")])
     >>> tuesday = randomizer.draw([InputRow(1, "coffee", "anna@example.org")])
     >>> monday == tuesday, len(ledger)
@@ -101,20 +102,20 @@ class PersonLedger:
         people = [None if row.person is None else self._digest(survey, row.person) for row in rows]
         with self._open() as database:
             known = {person: _remembered(database, person) for person in people if person is not None}
-        found: list[EdgeReport | RowFault] = []
+        outcomes: list[EdgeReport | RowFault] = []
         fresh: dict[bytes, EdgeReport] = {}
         for row, person in zip(rows, people, strict=True):
             if person is None:
-                found.append(RowFault(row.number, row.fault or "the row does not say who it is"))
+                outcomes.append(RowFault(row.number, row.fault or "the row does not say who it is"))
                 continue
-            one = known[person] or fresh.get(person) or draw(row)
-            if known[person] is None and isinstance(one, EdgeReport):
-                fresh[person] = one
-            found.append(one)
+            outcome = known[person] or fresh.get(person) or draw(row)
+            if known[person] is None and isinstance(outcome, EdgeReport):
+                fresh[person] = outcome
+            outcomes.append(outcome)
         stands = self._remember(fresh)
         return [
-            one if person is None or isinstance(one, RowFault) else stands.get(person, one)
-            for one, person in zip(found, people, strict=True)
+            outcome if person is None or isinstance(outcome, RowFault) else stands.get(person, outcome)
+            for outcome, person in zip(outcomes, people, strict=True)
         ]
 
     def _remember(self, fresh: dict[bytes, EdgeReport]) -> dict[bytes, EdgeReport]:
@@ -125,9 +126,9 @@ class PersonLedger:
             database.execute("BEGIN IMMEDIATE")
             database.executemany(
                 "INSERT INTO drawn VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                [(person, *one) for person, one in fresh.items()],
+                [(person, *report) for person, report in fresh.items()],
             )
-            stands = {person: _remembered(database, person) or one for person, one in fresh.items()}
+            stands = {person: _remembered(database, person) or report for person, report in fresh.items()}
             database.execute("COMMIT")
         return stands
 
@@ -181,7 +182,7 @@ class PersonLedger:
         application = database.execute("PRAGMA application_id").fetchone()[0]
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if application != _APPLICATION or version != _VERSION:
-            raise self._unusable("it is no ledger of people, or one of another version")
+            raise self._unusable("it is not a ledger of people, or has another version")
         stated = database.execute("SELECT checked FROM key").fetchone()
         if stated is None or not hmac.compare_digest(stated[0], _check_of(self._key)):
             raise self._unusable(f"{self._key_path} is not its key")
@@ -190,8 +191,8 @@ class PersonLedger:
     def _open(self, path: Path | None = None) -> Iterator[sqlite3.Connection]:
         """A connection for one call, so that threads and forked processes share nothing; it creates no file."""
         try:
-            place = f"{(path or self.path).absolute().as_uri()}?mode=rw"
-            database = sqlite3.connect(place, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
+            address = f"{(path or self.path).absolute().as_uri()}?mode=rw"
+            database = sqlite3.connect(address, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
             try:
                 database.execute("PRAGMA synchronous = FULL")
                 yield database

@@ -1,7 +1,7 @@
 """Reports of many rows, each drawn as a device draws its own: exactly, from the operating system's entropy.
 
 Row by row, and not by the vectorised draws of simulations: those take their numbers from a generator whose state
-explains every report, and only the device's own sampler is what audits enumerate (docs/decisions/0054).
+explains every report, and only the device's own sampler is what audits enumerate (docs/contributors/decisions/0054).
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ class Randomizer:
 
     Examples
     --------
+    >>> import sottovoce as sv
     >>> from sottovoce.edge import InputRow
-    >>> randomizer = Randomizer(Survey.distribution(["tea", "coffee"], epsilon=1.0))
+    >>> randomizer = Randomizer(Survey(sv.shares(["tea", "coffee"]), epsilon=1.0))
     >>> first, second = randomizer.draw([InputRow(1, "tea"), InputRow(2, "wine")])
     >>> len(first.report_id), len(first.report)
     (16, 5)
@@ -89,6 +90,6 @@ def _answered_once(survey: Survey | Panel | Tracking) -> Survey:
     if survey.relay is not None:
         raise SurveyError(
             "the survey states a relay, through which every device sends its own report, one at a time; a server at "
-            "the edge would send what people were told goes that way: publish a survey without a relay"
+            "the edge would send what people expect to go that way: publish a survey without a relay"
         )
     return survey

@@ -47,7 +47,7 @@ class InputRow:
     number
         The line or row it stands in, from 1.
     value
-        The person's value; None if there is none, and `fault` says why.
+        The person's value; None if there is none, and `fault` says why unless missing values count as one.
     person
         Who it is, if people are remembered: any text or integer that is theirs alone.
     kept
@@ -86,10 +86,13 @@ class ColumnChoice:
         The column with who it is; empty if people are not remembered.
     keep
         The columns that go out beside the report.
+    missing
+        The columns that may be empty, since missing values count as one that the survey names.
 
     Examples
     --------
-    >>> survey = Survey.distribution(["tea", "coffee"], epsilon=1.0)
+    >>> import sottovoce as sv
+    >>> survey = Survey(sv.shares(["tea", "coffee"]), epsilon=1.0)
     >>> ColumnChoice.of(survey, "drink", keep=["city"]).row(7, {"drink": "tea", "city": "Bern", "name": "Anna"})
     InputRow(number=7, fault='', readable=True)
     """
@@ -98,6 +101,7 @@ class ColumnChoice:
     question: Question | None = None
     person: str = ""
     keep: tuple[str, ...] = ()
+    missing: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -119,29 +123,31 @@ class ColumnChoice:
                 "a report of it; keep other columns, or none"
             ).at("keep")
         if column is not None:
-            return cls((column,), None, person, tuple(keep))
+            own = frozenset([column] if survey.question.admits_missing() else [])
+            return cls((column,), None, person, tuple(keep), own)
         if len(set(columns)) < len(columns):
             raise SurveyError("columns names a column twice; name each once").at("columns")
         survey.question.check_columns(columns)
-        return cls(tuple(columns), survey.question, person, tuple(keep))
+        own = frozenset(name for name in columns if survey.question.admits_missing(name))
+        return cls(tuple(columns), survey.question, person, tuple(keep), own)
 
     @property
     def read(self) -> list[str]:
         """Every column that is read, once."""
         return list(dict.fromkeys([*self.value, *([self.person] if self.person else []), *self.keep]))
 
-    def row(self, number: int, found: Mapping[str, Any]) -> InputRow:
+    def row(self, number: int, fields: Mapping[str, Any]) -> InputRow:
         """The row with these columns."""
-        kept = {name: found.get(name) for name in self.keep}
-        person = found.get(self.person) if self.person else None
+        kept = {name: fields.get(name) for name in self.keep}
+        person = fields.get(self.person) if self.person else None
         if self.person and (isinstance(person, bool) or not isinstance(person, str | int) or person == ""):
             fault = f"column {self.person!r} must say who it is, in text or as an integer"
             return InputRow.unreadable(number, fault)
-        empty = next((name for name in self.value if found.get(name) is None), None)
+        empty = next((name for name in self.value if fields.get(name) is None and name not in self.missing), None)
         if empty is not None:
-            lacks = "is empty" if empty in found else "is missing"
+            lacks = "is empty" if empty in fields else "is missing"
             return InputRow(number, None, person, kept, f"column {empty!r} {lacks}")
-        held = {name: found[name] for name in self.value}
+        held = {name: fields.get(name) for name in self.value}
         value = held[self.value[0]] if self.question is None else self.question.value_of_columns(held)
         return InputRow(number, value, person, kept)
 
@@ -191,12 +197,12 @@ def read_json_lines(stream: IO[bytes], chosen: ColumnChoice) -> Iterator[list[In
 
 def _json_row(number: int, line: bytes, chosen: ColumnChoice) -> InputRow:
     try:
-        found = _decode(line)
+        fields = _decode(line)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return InputRow.unreadable(number, "the line is not JSON")
-    if not isinstance(found, dict):
-        return InputRow.unreadable(number, "the line is no JSON object")
-    return chosen.row(number, found)
+    if not isinstance(fields, dict):
+        return InputRow.unreadable(number, "the line is not a JSON object")
+    return chosen.row(number, fields)
 
 
 _ROWS_AT_ONCE: Final = 2**12
@@ -229,7 +235,7 @@ class ParquetRows:
         with self._file as file:
             try:
                 for batch in file.iter_batches(_ROWS_AT_ONCE, columns=self._chosen.read):
-                    rows = [self._chosen.row(number + at, one) for at, one in enumerate(batch.to_pylist(), start=1)]
+                    rows = [self._chosen.row(number + at, row) for at, row in enumerate(batch.to_pylist(), start=1)]
                     number += len(rows)
                     if rows:
                         yield rows

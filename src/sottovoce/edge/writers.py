@@ -23,7 +23,7 @@ Kept = Mapping[str, Any]
 
 
 class ReportSink(Protocol):
-    """Where reports go."""
+    """A destination of reports."""
 
     def write(self, reports: Sequence[EdgeReport], kept: Sequence[Kept]) -> None:
         """Write reports, each with the columns that are kept of its row."""
@@ -51,7 +51,7 @@ class JsonLines:
 
     def write(self, reports: Sequence[EdgeReport], kept: Sequence[Kept]) -> None:
         """See `ReportSink`."""
-        bodies = [one.body for one in reports]
+        bodies = [report.body for report in reports]
         if self._batch:
             self._waiting += bodies
             while len(self._waiting) >= self._batch:
@@ -69,9 +69,9 @@ class JsonLines:
         self._waiting = []
         self._stream.flush()
 
-    def _line(self, found: dict[str, Any]) -> None:
-        # Of what JSON has no form for: dates and bytes as text, and a number that is none as null.
-        self._stream.write(msgspec.json.encode(found, enc_hook=str) + b"\n")
+    def _line(self, fields: dict[str, Any]) -> None:
+        # JSON has no form for some values: dates and bytes become text, and NaN becomes null.
+        self._stream.write(msgspec.json.encode(fields, enc_hook=str) + b"\n")
 
 
 @final
@@ -109,11 +109,11 @@ class ParquetReports:
     def _group(self) -> None:
         pa, pq = pyarrow()
         width = len(self._survey.tag) + self._survey.mechanism.report_bytes
-        rows = np.frombuffer(b"".join(one.report for one in self._reports), dtype=np.uint8).reshape(-1, width)
-        ids = id_rows(b"".join(one.report_id for one in self._reports))
+        rows = np.frombuffer(b"".join(report.report for report in self._reports), dtype=np.uint8).reshape(-1, width)
+        ids = id_rows(b"".join(report.report_id for report in self._reports))
         table = report_table(self._survey, ids, rows[:, len(self._survey.tag) :])
         for field in self._kept_fields:
-            table = table.append_column(field, pa.array([one[field.name] for one in self._kept], type=field.type))
+            table = table.append_column(field, pa.array([row[field.name] for row in self._kept], type=field.type))
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._path, table.schema, **LAYOUT)
         self._writer.write_table(table, row_group_size=GROUP_ROWS)

@@ -43,7 +43,7 @@ def follow(
         For how long an id is remembered: "7 days", "500 batches" or a `timedelta`. An id that comes again within it is
         a duplicate. May be left out, or lengthened, where `state` has a stream already.
     faults
-        "refuse" stops at a batch with a row or file that is no report of the survey, which then stays pending; "skip"
+        "refuse" stops at a batch with a row or file that is not a report of the survey, and leaves it pending; "skip"
         skips and tallies them.
     files_per_batch
         Most files of one batch.

@@ -39,7 +39,7 @@ Faults: TypeAlias = Literal["refuse", "skip"]
 """What to do about rows and files that are not reports of the survey: raise, or skip and count them."""
 
 Progress: TypeAlias = Callable[[int, int, str], object]
-"""Called with the work done, the total as known so far, both in rows or tasks, and the name of the step."""
+"""A function of the work done, the total as known so far, both in rows or tasks, and the name of the step."""
 
 
 MEMORY_BYTES: Final = 1 << 30
@@ -126,20 +126,20 @@ class Engine(abc.ABC):
 def check_choice(faults: object) -> None:
     """Check the value of `faults`."""
     if faults not in get_args(Faults):
-        raise ReportError(f"faults must be 'refuse' or 'skip', not {faults!r}")
+        raise ReportError(f"faults must be 'refuse' or 'skip', not {faults!r}").at("faults")
 
 
 def ids_trusted(ids_unique: object, stated: bool) -> Ids:
     """Why each id will count once, by the value of `ids_unique` and by what the files state; checks the value."""
     if ids_unique is not None and not isinstance(ids_unique, bool):
-        raise ReportError(f"ids_unique must be True, False or None, not {ids_unique!r}")
+        raise ReportError(f"ids_unique must be True, False or None, not {ids_unique!r}").at("ids_unique")
     if ids_unique is None:
         return "stated" if stated else "removed"
     return "declared" if ids_unique else "removed"
 
 
 def not_unique(ids: Ids, repeats: int) -> ReportError:
-    """The error for ids that should be unique, and of which so many rows of a sample repeat one."""
+    """The error for ids that should be unique, if `repeats` rows of a sample have the id of another."""
     said = "ids were declared unique" if ids == "declared" else "the files' metadata state that ids are unique"
     rows = "1 row has" if repeats == 1 else f"{repeats:,} rows have"
     return ReportError(

@@ -17,6 +17,8 @@ from sottovoce.engines.cost import FAR_CELLS, NEAR_CELLS, Rates
 from sottovoce.formats.report_files import write_reports
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.kernels.threads import cores
+from sottovoce.questions.shares import shares
+from sottovoce.questions.vector import Vector
 from sottovoce.surveys.survey import Survey
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def calibrate(reports: int = DEFAULT_REPORTS, *, spark: bool = False, tell: Tell
     from sottovoce.engines import local
 
     n = check_integer("reports", reports, 10_000, 10**9)
-    near, far = (Survey.distribution(cells - 1, 1.0, "hadamard") for cells in (NEAR_CELLS, FAR_CELLS))
+    near, far = (Survey(shares(cells - 1), epsilon=1.0, mechanism="hadamard") for cells in (NEAR_CELLS, FAR_CELLS))
     with tempfile.TemporaryDirectory(prefix="sottovoce-calibrate-") as folder:
         tell("writing reports")
         row_bytes = _written(near, Path(folder) / "near", n)
@@ -60,7 +62,7 @@ def calibrate(reports: int = DEFAULT_REPORTS, *, spark: bool = False, tell: Tell
         tell("estimating")
         aggregate = local().aggregate(far, Path(folder) / "far")
         decoded = far.mechanism.cells / _best(lambda: far.estimate(aggregate))
-        found = {} if not spark else _on_spark(near, Path(folder), n, tell)
+        spark_rates = {} if not spark else _on_spark(near, Path(folder), n, tell)
     return Rates(
         cores=cores(),
         near_rows=n / seconds["near"],
@@ -68,7 +70,7 @@ def calibrate(reports: int = DEFAULT_REPORTS, *, spark: bool = False, tell: Tell
         folded_cells=_folded(),
         decoded_cells=decoded,
         row_bytes=row_bytes,
-        **found,
+        **spark_rates,
     )
 
 
@@ -104,7 +106,7 @@ def _counting(engine: Engine, survey: Survey, folder: Path) -> float:
 def _folded() -> float:
     from sottovoce.kernels.rotations import fold_counts
 
-    mechanism: Any = Survey.mean(_FOLDED_DIMENSION, 1.0, 1.0, users=10**6).mechanism
+    mechanism: Any = Survey(Vector(_FOLDED_DIMENSION, 1.0), epsilon=1.0, people=10**6).mechanism
     rng = np.random.default_rng(_SEED)
     counts = rng.integers(-3, 4, size=(FAR_CELLS // mechanism.size, mechanism.size))
     fold_counts(counts[:1], mechanism.key, mechanism.layers)  # compiled before it is timed

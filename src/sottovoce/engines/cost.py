@@ -22,9 +22,9 @@ from sottovoce.engines.cluster.job import HALF_BYTES, MAX_TASK_ROWS, TASK_MEMORY
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.codebook import Codebook
-from sottovoce.questions.people import MAX_PEOPLE
+from sottovoce.questions.people import MAX_SIMULATED
 
-__all__ = ["FAR_CELLS", "NEAR_CELLS", "Cost", "Rates", "cost_here", "cost_on_spark", "place"]
+__all__ = ["FAR_CELLS", "NEAR_CELLS", "Cost", "Rates", "cost_here", "cost_on_spark", "rates_file"]
 
 
 _FORMAT: Final = 1
@@ -38,7 +38,7 @@ FAR_CELLS: Final = 2**20
 _OPTIONAL: Final = frozenset({"spark_seconds", "spark_rows"})
 
 
-def place() -> Path:
+def rates_file() -> Path:
     """Default file of the rates."""
     return cache_directory() / "rates.json"
 
@@ -60,7 +60,7 @@ class Rates:
     near_rows: float
     """Reports a second from Parquet files into `NEAR_CELLS` counters, duplicates taken out, on all cores."""
     far_rows: float
-    """The same into `FAR_CELLS` counters."""
+    """Reports a second from Parquet files into `FAR_CELLS` counters, duplicates taken out, on all cores."""
     folded_cells: float
     """Counters of a codebook folded in a second, on all cores."""
     decoded_cells: float
@@ -78,10 +78,12 @@ class Rates:
             if value is None and field.name in _OPTIONAL:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-                raise PlanError(f"rate {field.name} must be a number above 0; run 'sottovoce calibrate' again")
+                raise PlanError(f"rate {field.name} must be a number above 0; run 'sottovoce calibrate' again").at(
+                    field.name
+                )
 
     def rows(self, cells: int) -> float:
-        """Reports counted in a second into so many counters; between the two measured sizes time grows with log2."""
+        """Reports counted in a second into `cells` counters; between the two measured sizes time grows with log2."""
         share = (math.log2(max(cells, 1)) - math.log2(NEAR_CELLS)) / (math.log2(FAR_CELLS) - math.log2(NEAR_CELLS))
         far = min(1.0, max(0.0, share))
         return 1.0 / ((1.0 - far) / self.near_rows + far / self.far_rows)
@@ -97,17 +99,17 @@ class Rates:
     def load(cls, path: Path) -> Self:
         """Read rates; raises `PlanError` if there are none."""
         try:
-            found: Any = json.loads(path.read_text())
+            record: Any = json.loads(path.read_text())
         except FileNotFoundError:
             raise PlanError(
-                f"there are no rates of this machine at {path}: run 'sottovoce calibrate' first (half a minute)"
+                f"the rates of this machine are not at {path}: run 'sottovoce calibrate' first (half a minute)"
             ) from None
         except (OSError, ValueError) as error:
             raise PlanError(f"{path} cannot be read as rates: run 'sottovoce calibrate' again") from error
         names = {field.name for field in fields(cls)}
-        if not isinstance(found, dict) or found.pop("format", None) != _FORMAT or set(found) != names:
+        if not isinstance(record, dict) or record.pop("format", None) != _FORMAT or set(record) != names:
             raise PlanError(f"{path} has no rates that this version can read: run 'sottovoce calibrate' again")
-        return cls(**found)
+        return cls(**record)
 
 
 _MOST_WORKERS: Final = 100_000
@@ -135,7 +137,7 @@ class Cost:
     """Data sent between machines."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """The costs as plain JSON values."""
         return asdict(self)
 
 
@@ -185,7 +187,7 @@ def cost_on_spark(mechanism: Mechanism, reports: int, rates: Rates, workers: int
 
 
 def _checked(reports: int) -> int:
-    return check_integer("reports", reports, 1, MAX_PEOPLE)
+    return check_integer("reports", reports, 1, MAX_SIMULATED)
 
 
 def _storage(mechanism: Mechanism, n: int, rates: Rates) -> float:

@@ -1,8 +1,8 @@
-"""What an estimate needs of the survey that was asked; every `Survey` has it."""
+"""The part of a survey that an estimate needs; every `Survey` has it."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Protocol
 
 import numpy as np
@@ -84,11 +84,13 @@ class AskedSurvey(Protocol):
 
 
 class PeriodLabels(Protocol):
-    """A calendar: when a period begins, and its name."""
+    """A calendar: when a period begins, its name, and which one contains a day."""
 
     def label(self, number: int, /) -> str: ...
 
     def start(self, number: int, /) -> datetime: ...
+
+    def on(self, day: date, /) -> int | None: ...
 
 
 class TrackedSurvey(Protocol):

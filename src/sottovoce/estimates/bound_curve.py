@@ -28,7 +28,7 @@ class BoundCurve:
     margin
         The margin of the worst answer (95 %).
     statement
-        Which bound it is, at `n_reports`.
+        The name of the bound, at `n_reports`.
     """
 
     n: tuple[int, ...]
@@ -42,8 +42,9 @@ def bound_curve(survey: AskedSurvey, n_reports: int = 0) -> BoundCurve:
 
     Examples
     --------
+    >>> import sottovoce as sv
     >>> from sottovoce.surveys.survey import Survey
-    >>> curve = bound_curve(Survey.distribution(1000, epsilon=1.0), 12_345)
+    >>> curve = bound_curve(Survey(sv.shares(1000), epsilon=1.0), 12_345)
     >>> curve.n[0], curve.n[-1], 12_345 in curve.n
     (100, 1000000000, True)
     >>> round(curve.l2[curve.n.index(12_345)], 3), curve.statement

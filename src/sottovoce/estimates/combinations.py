@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Final, final
 
 import numpy as np
 
-from sottovoce.core.errors import SurveyError
+from sottovoce.core.answer import Answer
+from sottovoce.core.errors import SottovoceError, SurveyError
+from sottovoce.core.words import plural
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.laws.rows import combined_ranges
 from sottovoce.workloads.tabulated import HeldPairs
 
-__all__ = ["CombinedAnswer", "RawAnswers", "Weights", "combined", "combined_interval", "ratio", "weights_of"]
+__all__ = ["RawAnswers", "Weights", "combination_text", "combined", "combined_interval", "ratio", "weights_of"]
 
 Weights = Mapping[Any, float] | Iterable[Any]
 """Weights by label; or labels, each with weight one."""
@@ -40,13 +42,16 @@ CERTAIN: Final = "certain: everybody gives the same answer"
 _LARGEST: Final = 1e100
 """Larger weights cannot be squared safely."""
 
+_MOST_TERMS: Final = 4
+"""Answers that the label of a combination names; of more it says how many there are."""
+
 _UNBOUNDED: Final = "the denominator may be zero, so every ratio is possible"
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class RawAnswers:
-    """What combinations are made of: the raw answers of an estimate, and what is known about their errors."""
+    """The raw answers of an estimate, and all that is known about their errors."""
 
     survey: AskedSurvey
     n_reports: int
@@ -58,35 +63,6 @@ class RawAnswers:
     """The projected answers."""
 
 
-@final
-@dataclass(frozen=True)
-class CombinedAnswer:
-    """A combination of raw answers.
-
-    Attributes
-    ----------
-    value
-        Of the raw answers; it may be an impossible number, such as a negative share.
-    low, high
-        The ends of its interval; infinite where nothing can be said.
-    method
-        The inequalities behind the interval, and what else there is to say about it.
-    """
-
-    value: float
-    low: float
-    high: float
-    level: float
-    method: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain values."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        return f"{self.value:.4g}, {100 * self.level:g} % from {self.low:.4g} to {self.high:.4g}"
-
-
 def weights_of(survey: AskedSurvey, given: Weights, name: str = "weights") -> Floats:
     """One weight per answer, from labels and weights; raises `SurveyError` for unknown, repeated or odd ones."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
@@ -96,19 +72,22 @@ def weights_of(survey: AskedSurvey, given: Weights, name: str = "weights") -> Fl
     pairs = list(given.items()) if isinstance(given, Mapping) else [(label, 1.0) for label in given]
     if not pairs:
         raise SurveyError(f"{name} is empty: name at least one answer").at(name)
-    found = np.zeros(survey.n_answers)
+    weights = np.zeros(survey.n_answers)
     seen: set[int] = set()
     for label, weight in pairs:
         if isinstance(weight, bool) or not isinstance(weight, Real) or not abs(float(weight)) <= _LARGEST:
             raise SurveyError(
-                f"{name} has a weight that is no number of at most {_LARGEST:g}; give each answer a finite one"
+                f"{name} has a weight that is not a number of at most {_LARGEST:g}; give each answer a finite one"
             ).at(name)
-        index = survey.answer_index(label)
+        try:
+            index = survey.answer_index(label)
+        except SottovoceError as error:
+            raise error.at(name) from None
         if index in seen:
             raise SurveyError(f"{name} names the answer {survey.answer_label(index)!r} twice; name it once").at(name)
         seen.add(index)
-        found[index] = float(weight)
-    return found
+        weights[index] = float(weight)
+    return weights
 
 
 def combined_interval(
@@ -127,21 +106,48 @@ def combined_interval(
     if (least == most).all():
         return Interval(least * scale, most * scale, CERTAIN)
     observed = Observed(design, weights @ answers.raw, answers.n_reports, answers.counts, least, most, weights)
-    found = certified_interval(observed, level, together)
-    return Interval(found.low * scale, found.high * scale, found.method)
+    interval = certified_interval(observed, level, together)
+    return Interval(interval.low * scale, interval.high * scale, interval.method)
 
 
-def combined(answers: RawAnswers, weights: Floats, level: float) -> CombinedAnswer:
-    """One combination."""
+def combination_text(survey: AskedSurvey, weights: Floats) -> str:
+    """The label of a combination, such as "tea + coffee" or "tea - 0.5 coffee"."""
+    places = np.flatnonzero(weights).tolist()
+    if not 0 < len(places) <= _MOST_TERMS:
+        return f"combination of {plural(len(places), 'answer')}"
+    text = ""
+    for index in places:
+        size, sign = abs(float(weights[index])), "-" if weights[index] < 0 else "+"
+        term = f"{'' if size == 1 else f'{size:g} '}{survey.answer_label(index)}"
+        text = f"{text} {sign} {term}" if text else f"{'-' if sign == '-' else ''}{term}"
+    return text
+
+
+def combined(answers: RawAnswers, weights: Floats, level: float, label: str = "") -> Answer:
+    """One combination, in the unit of the answers; `label` is made of the answers' labels unless given."""
     check_level(level)
-    found = combined_interval(answers, weights[None], level)
-    low, high = float(found.low[0]), float(found.high[0])
-    value = low if found.method == CERTAIN else float(weights @ answers.raw)
-    return CombinedAnswer(value, low, high, level, found.method)
+    interval = combined_interval(answers, weights[None], level)
+    low, high = float(interval.low[0]), float(interval.high[0])
+    raw = low if interval.method == CERTAIN else float(weights @ answers.raw)
+    question = answers.survey.question
+    return Answer(
+        label=label or combination_text(answers.survey, weights),
+        value=min(max(raw, low), high),
+        low=low,
+        high=high,
+        raw=raw,
+        unit=question.unit,
+        method=interval.method,
+        level=level,
+        # A rating averaged over shares is a number of its own.
+        is_share=question.answers_are_shares and bool((np.abs(weights) <= 1).all()),
+    )
 
 
-def ratio(answers: RawAnswers, over: Floats, under: Floats, level: float) -> CombinedAnswer:
-    """The ratio of two combinations.
+def ratio(
+    answers: RawAnswers, over: Floats, under: Floats, level: float, label: str = "", is_share: bool = False
+) -> Answer:
+    """The ratio of two combinations; a part of a whole is a share.
 
     r is possible where over - r under, a combination itself, may be zero (Fieller 1954): no ratio of two uncertain
     numbers is approximated. Where the denominator may be zero, every ratio is possible. A ratio of numbers that are
@@ -154,17 +160,25 @@ def ratio(answers: RawAnswers, over: Floats, under: Floats, level: float) -> Com
     if below.low[0] == 0 == below.high[0]:
         raise SurveyError("under is zero for everybody; give answers that are not").at("under")
     value = top / bottom if bottom else math.nan
+    name = label or f"({combination_text(answers.survey, over)}) / ({combination_text(answers.survey, under)})"
+
+    def answer(raw: float, low: float, high: float, method: str) -> Answer:
+        value = min(max(raw, low), high)
+        return Answer(
+            label=name, value=value, low=low, high=high, raw=raw, method=method, level=level, is_share=is_share
+        )
+
     least, most = _limits(held)
     if below.low[0] <= 0 <= below.high[0]:
-        return CombinedAnswer(value, least, most, level, f"{below.method}; {_UNBOUNDED}")
+        return answer(value, least, most, f"{below.method}; {_UNBOUNDED}")
     if not over.any():
-        return CombinedAnswer(0.0, 0.0, 0.0, level, CERTAIN)
+        return answer(0.0, 0.0, 0.0, CERTAIN)
     methods = set()
 
     def possible(ratios: Floats) -> Any:
-        found = combined_interval(answers, over - ratios[:, None] * under, level, ends=_ends(held, ratios))
-        methods.add(found.method)
-        return (found.low <= 0) & (found.high >= 0)
+        interval = combined_interval(answers, over - ratios[:, None] * under, level, ends=_ends(held, ratios))
+        methods.add(interval.method)
+        return (interval.low <= 0) & (interval.high >= 0)
 
     inside = min(max(value, least), most)
     ends = [inside, inside]
@@ -172,7 +186,7 @@ def ratio(answers: RawAnswers, over: Floats, under: Floats, level: float) -> Com
     if possible(np.array([inside]))[0]:
         points = min(_POINTS, max(1, _MOST_HELD // len(over)))
         ends = [_edge(possible, inside, limit, side, points) for side, limit in ((-1, least), (1, most))]
-    return CombinedAnswer(value, ends[0], ends[1], level, "; ".join(sorted(methods)))
+    return answer(value, ends[0], ends[1], "; ".join(sorted(methods)))
 
 
 def _limits(held: HeldPairs | None) -> tuple[float, float]:
@@ -186,8 +200,8 @@ def _ends(held: HeldPairs | None, ratios: Floats) -> tuple[Floats, Floats] | Non
     """The least and the largest answer of a person to over - r under, for every r."""
     if held is None or not held.complete:
         return None
-    found = held.over - ratios[:, None] * held.under
-    return found.min(axis=1), found.max(axis=1)
+    values = held.over - ratios[:, None] * held.under
+    return values.min(axis=1), values.max(axis=1)
 
 
 def _edge(possible: Any, inside: float, limit: float, side: int, points: int) -> float:

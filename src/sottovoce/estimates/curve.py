@@ -12,29 +12,40 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from statistics import NormalDist
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
+from sottovoce.core.answer import Answer
+from sottovoce.core.calls import with_clear_calls
+from sottovoce.core.entries import as_day, as_integer
 from sottovoce.core.errors import NoReportsError, SurveyError
 from sottovoce.core.extras import import_pandas
-from sottovoce.core.limits import check_integer
 from sottovoce.core.words import guarantee, plural
 from sottovoce.estimates.asked import TrackedSurvey
-from sottovoce.estimates.combinations import CombinedAnswer
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.intervals import check_level
 from sottovoce.estimates.series import AnswerOverTime, PickedAnswer, Series
+from sottovoce.estimates.table_files import EstimateTable, FilePath, arrow_table, write_csv, write_parquet
 from sottovoce.estimates.trend import MIN_PERIODS, SmoothedCurve, Trend, line_through, smoothed
 from sottovoce.figures.curve import CurvePoint, DrawnCurve, PeriodState, plot_curve
 from sottovoce.mechanisms.base import Floats
 
 __all__ = ["Curve"]
 
+PeriodName: TypeAlias = int | str | date
+"""A period's number, its label, or a day in it."""
+
 _ROWS_IN_HTML: Final = 60
 _COLUMNS_IN_HTML: Final = 6
+_ROWS_IN_TEXT: Final = 12
+_MOST_IN_TABLES: Final = 1000
+"""Answers of a question that a table of all of them has."""
+
+_NUMBERS: Final = ("period", "n_reports", "value", "low", "high", "band_low", "band_high")
 
 
 @final
@@ -66,14 +77,33 @@ class Curve:
         """Closed periods with reports."""
         return [number for number in self.periods if self._state(number) == "closed"]
 
-    def __getitem__(self, period: int) -> Estimate:
-        """The estimate of one period."""
-        number = check_integer("period", period, self.periods.start, self.periods.stop - 1)
+    def __getitem__(self, period: PeriodName) -> Estimate:
+        """The estimate of one period, named by its number, its label or a day in it."""
+        return self._estimate("period", period)[1]
+
+    def _estimate(self, argument: str, period: PeriodName) -> tuple[int, Estimate]:
+        """The number and the estimate of the period that an argument names."""
+        number = self._number(argument, period)
         if number not in self.estimates:
             raise NoReportsError(
                 f"period {number} ({self.tracking.calendar.label(number)}) has no reports: choose another"
-            ).at("period")
-        return self.estimates[number]
+            ).at(argument)
+        return number, self.estimates[number]
+
+    def _number(self, argument: str, period: PeriodName) -> int:
+        number, calendar = as_integer(period), self.tracking.calendar
+        if number is None:
+            day = as_day(period)
+            by_label = (number for number in self.periods if calendar.label(number) == period)
+            number = next(by_label, None) if day is None else calendar.on(day)
+        if number is None or number not in self.periods:
+            first, last = self.periods.start, self.periods.stop - 1
+            given = f" is {period}" if isinstance(period, int) and not isinstance(period, bool) else ""
+            raise SurveyError(
+                f"{argument}{given}: it must be a number from {first} to {last}, a label such as "
+                f"{calendar.label(first)!r}, or a day within the curve"
+            ).at(argument)
+        return number
 
     def __len__(self) -> int:
         return len(self.periods)
@@ -94,22 +124,36 @@ class Curve:
         for number in self.periods:
             state, estimate = self._state(number), self.estimates.get(number)
             of_all = self.tracking.calendar
-            named = number, of_all.label(number), of_all.start(number), state
+            about: dict[str, Any] = {
+                "label": of_all.label(number),
+                "unit": picked.unit,
+                "level": level,
+                "is_share": picked.is_share,
+                "period": number,
+                "starts": of_all.start(number),
+                "state": state,
+            }
             if estimate is None:
-                points.append(CurvePoint(*named, 0, None, None, None, None, None))
+                about |= dict.fromkeys(("value", "low", "high", "raw"), math.nan)
+                points.append(CurvePoint(**about, n_reports=0))
                 continue
             own = picked.of(estimate, level)
-            band = picked.of(estimate, each) if state == "closed" else None
-            band_ends = (None, None) if band is None else (band.low, band.high)
-            points.append(CurvePoint(*named, estimate.n_reports, own.value, own.low, own.high, *band_ends))
+            about |= {"value": own.raw, "low": own.low, "high": own.high, "raw": own.raw, "method": own.method}
+            if state == "closed":
+                band = picked.of(estimate, each)
+                about |= {"band_low": band.low, "band_high": band.high}
+            points.append(CurvePoint(**about, n_reports=estimate.n_reports))
             methods.append(own.method)
         method = "; ".join(dict.fromkeys(methods))
         return Series(picked.name, picked.unit, level, each, method, tuple(points))
 
+    @with_clear_calls('curve.difference("2027-10-04", "2027-03-08", "yes")')
     def difference(
-        self, later: int, earlier: int, answer: AnswerOverTime = None, level: float = 0.95
-    ) -> CombinedAnswer:
+        self, later: PeriodName, earlier: PeriodName, answer: AnswerOverTime = None, level: float = 0.95
+    ) -> Answer:
         """How much an answer changed from one period to another, with its interval.
+
+        A period is named by its number, its label, or a day in it.
 
         Notes
         -----
@@ -121,20 +165,26 @@ class Curve:
         """
         check_level(level)
         picked = self._picked(answer)
-        found = [picked.of(self[number], level) for number in (later, earlier)]
-        if later == earlier:
+        (last, newer), (first, older) = self._estimate("later", later), self._estimate("earlier", earlier)
+        answers = [picked.of(estimate, level) for estimate in (newer, older)]
+        if last == first:
             raise SurveyError("later and earlier must be two different periods").at("earlier")
         (y, low, high), (before, least, most) = (
-            (min(max(one.value, one.low), one.high), one.low, one.high) for one in found
+            (min(max(each.raw, each.low), each.high), each.low, each.high) for each in answers
         )
         change = y - before
-        method = "recovered variances (MOVER) of: " + "; ".join(dict.fromkeys(one.method for one in found))
-        return CombinedAnswer(
-            found[0].value - found[1].value,
-            change - math.hypot(y - low, most - before),
-            change + math.hypot(high - y, before - least),
-            level,
-            method,
+        method = "recovered variances (MOVER) of: " + "; ".join(dict.fromkeys(each.method for each in answers))
+        value, label = answers[0].raw - answers[1].raw, self.tracking.calendar.label
+        return Answer(
+            label=f"{picked.name}, {label(last)} less {label(first)}".lstrip(", "),
+            value=value,
+            low=change - math.hypot(y - low, most - before),
+            high=change + math.hypot(high - y, before - least),
+            raw=value,
+            unit=picked.unit,
+            method=method,
+            level=level,
+            is_share=picked.is_share,
         )
 
     def trend(self, answer: AnswerOverTime = None, level: float = 0.95) -> Trend:
@@ -145,7 +195,7 @@ class Curve:
         >>> import numpy as np
         >>> import sottovoce as sv
         >>> asked = sv.questions.Shares(["yes", "no"])
-        >>> tracking = sv.Survey.tracking(asked, periods=8, every="month", starts="2027-01-01", epsilon=2.0)
+        >>> tracking = sv.Tracking(asked, periods=8, every="month", starts="2027-01-01", epsilon=2.0)
         >>> people = np.arange(80_000) / 80_000
         >>> reports = tracking.simulate(lambda month: np.where(people < 0.2 + 0.02 * month, "yes", "no"), seed=1)
         >>> print(tracking.estimate(reports).trend("yes"))
@@ -153,16 +203,16 @@ class Curve:
         """
         check_level(level)
         picked = self._picked(answer)
-        numbers, found, own = self._known(picked)
-        values = np.array([one.value for one in found])
-        return line_through(picked.name, picked.unit, numbers, values, own, self._common(picked, found, own), level)
+        numbers, answers, own = self._known(picked)
+        values = np.array([known.raw for known in answers])
+        return line_through(picked.name, picked.unit, numbers, values, own, self._common(picked, answers, own), level)
 
     def smooth(self, answer: AnswerOverTime = None, level: float = 0.95) -> SmoothedCurve:
         """The answer as a random walk seen with errors: an assumption, which the result names."""
         check_level(level)
         picked = self._picked(answer)
-        numbers, found, own = self._known(picked)
-        values = np.array([one.value for one in found])
+        numbers, answers, own = self._known(picked)
+        values = np.array([known.raw for known in answers])
         return smoothed(picked.name, picked.unit, numbers, values, own, level, picked.limits)
 
     # --- other forms ------------------------------------------------------------------------
@@ -178,25 +228,59 @@ class Curve:
             "question": self.tracking.question.kind,
             "answer": series.answer,
             "unit": series.unit,
-            "share": self._picked(answer).share,
+            "share": self._picked(answer).is_share,
             "epsilon": self.tracking.epsilon,
             "delta": self.tracking.delta,
             "level": level,
             "band_level": series.each_level,
             "method": series.method,
-            "points": [point.to_dict() for point in series.points],
+            "points": [point.row() for point in series.points],
             "trend": self.trend(answer, level).to_dict() if enough else None,
             "smooth": self.smooth(answer, level).to_dict() if enough and smooth else None,
         }
 
+    def as_table(self, answer: AnswerOverTime = None, level: float = 0.95) -> EstimateTable:
+        """One answer as a table with one row per period; all answers below each other if there are several."""
+        names = [answer] if answer is not None else self.first_answers(_MOST_IN_TABLES)
+        followed = [self.series(name, level) for name in names]
+        rows = [(series, point) for series in followed for point in series.points]
+        texts = {"answer": [series.answer for series, _ in rows]} if len(followed) > 1 else {}
+        texts |= {
+            "starts": [point.starts.date().isoformat() for _, point in rows],
+            "state": [point.state for _, point in rows],
+        }
+        columns = {name: np.array([getattr(point, name) for _, point in rows]) for name in _NUMBERS}
+        about = {
+            "survey": self.tracking.id,
+            "title": self.tracking.title,
+            "epsilon": self.tracking.epsilon,
+            "delta": self.tracking.delta,
+            "level": level,
+            "answers": [series.answer for series in followed],
+        }
+        return EstimateTable(about, lambda row: rows[row][1].label, columns, 0, len(rows), texts)
+
     def to_pandas(self, answer: AnswerOverTime = None, level: float = 0.95) -> Any:
-        """A DataFrame of one answer, indexed by period; gaps are NaN. Needs pandas."""
+        """A DataFrame indexed by period; gaps are NaN. Needs pandas.
+
+        Without `answer`, the only one; or all answers below each other, with a column `answer`.
+        """
         pd = import_pandas()
-        points = self.series(answer, level).points
-        index = pd.Index([point.period for point in points], name="period")
-        frame = pd.DataFrame([point._asdict() for point in points], index=index).drop(columns="period")
-        numbers = ["value", "low", "high", "band_low", "band_high"]
-        return frame.astype(dict.fromkeys(numbers, "float64"))
+        table = self.as_table(answer, level)
+        frame = pd.DataFrame({"label": [table.label(row) for row in range(table.stop)], **table.texts, **table.columns})
+        return frame.assign(starts=pd.to_datetime(frame["starts"], utc=True)).set_index("period")
+
+    def to_csv(self, path: FilePath | None = None, answer: AnswerOverTime = None, level: float = 0.95) -> str:
+        """CSV with a heading and one row per period, also written to a file if a path is given."""
+        return write_csv(self.as_table(answer, level), path)
+
+    def to_parquet(self, path: FilePath, answer: AnswerOverTime = None, level: float = 0.95) -> None:
+        """Write the periods to a Parquet file. Needs pyarrow."""
+        write_parquet(self.as_table(answer, level), path)
+
+    def to_arrow(self, answer: AnswerOverTime = None, level: float = 0.95) -> Any:
+        """A pyarrow table with one row per period. Needs pyarrow."""
+        return arrow_table(self.as_table(answer, level))
 
     def plot(self, answer: AnswerOverTime = None, level: float = 0.95, smooth: bool = False, ax: Any = None) -> Any:
         """The curve with intervals and band, on a matplotlib axes; returns the axes."""
@@ -213,23 +297,31 @@ class Curve:
             series.points,
             series.answer,
             series.unit,
-            self._picked(answer).share,
+            self._picked(answer).is_share,
             caption,
             None if line is None else tuple(tuple(point) for point in line.points),
         )
         return plot_curve(drawn, ax)
 
+    def __str__(self) -> str:
+        """The last periods of the answer that is shown first, and how many there are."""
+        lines = []
+        for name in self.first_answers(1):
+            series = self.series(name)
+            known = tuple(point for point in series.points if point.n_reports)
+            lines.append(str(replace(series, points=known[-_ROWS_IN_TEXT:])))
+        return "\n".join([*lines, repr(self).strip("<>")])
+
     def __repr__(self) -> str:
         gaps = sum(self._state(number) == "empty" for number in self.periods)
-        told = "".join(
+        notes = "".join(
             f", {count} {what}" for count, what in ((len(self.unfinished), "open"), (gaps, "without reports")) if count
         )
         reports = sum(estimate.n_reports for estimate in self.estimates.values())
-        promise = guarantee(self.tracking.epsilon, self.tracking.delta)
-        return f"<curve of {plural(len(self), 'period')}{told}, {plural(reports, 'report')}, {promise} per window>"
+        return f"<curve of {plural(len(self), 'period')}{notes}, {plural(reports, 'report')}, {self.tracking.promise}>"
 
     def first_answers(self, most: int) -> list[str | None]:
-        """What is shown if no answer is named: the only one or the first; of words, those most common at the end."""
+        """Answers to show if none is named: the only one or the first; for words, those most common at the end."""
         try:
             self._picked(None)
         except SurveyError:
@@ -239,19 +331,19 @@ class Curve:
     def followed_names(self, most: int) -> list[str]:
         """Names of what can be followed, the usual one first; about `most` of them at most."""
         last = max(self.closed or self.estimates, default=None)
-        found: list[str] = self.tracking.question.followed_names(None if last is None else self.estimates[last], most)
-        return found
+        names: list[str] = self.tracking.question.followed_names(None if last is None else self.estimates[last], most)
+        return names
 
     def _repr_html_(self) -> str:
         caption = html.escape(repr(self).strip("<>"))
         columns = [self.series(name) for name in self.first_answers(_COLUMNS_IN_HTML)]
         if not columns:
             return f"<p>{caption}</p>"
-        head = "".join(f"<th>{html.escape(one.answer)}</th>" for one in columns)
+        head = "".join(f"<th>{html.escape(column.answer)}</th>" for column in columns)
         rows = []
         for at in range(len(self))[-_ROWS_IN_HTML:]:
             first = columns[0].points[at]
-            cells = "".join(f"<td>{_shown(one.points[at])}</td>" for one in columns)
+            cells = "".join(f"<td>{html.escape(_shown(column.points[at]))}</td>" for column in columns)
             open_now = " (open)" if first.state == "open" else ""
             rows.append(f"<tr><td>{html.escape(first.label)}{open_now}</td><td>{first.n_reports:,}</td>{cells}</tr>")
         top = f"<tr><th>period</th><th>reports</th>{head}</tr>"
@@ -268,24 +360,25 @@ class Curve:
         picked: PickedAnswer = self.tracking.question.followed(answer)
         return picked
 
-    def _known(self, picked: PickedAnswer) -> tuple[Floats, list[CombinedAnswer], Floats]:
+    def _known(self, picked: PickedAnswer) -> tuple[Floats, list[Answer], Floats]:
         """Numbers, estimates and variances of closed periods with reports."""
-        found = [picked.of(self.estimates[number], _LEVEL) for number in self.closed]
+        answers = [picked.of(self.estimates[number], _LEVEL) for number in self.closed]
         variances = [
-            picked.variance(self.estimates[number], one, _NORMAL)
-            for number, one in zip(self.closed, found, strict=True)
+            picked.variance(self.estimates[number], answer, _NORMAL)
+            for number, answer in zip(self.closed, answers, strict=True)
         ]
-        return np.array(self.closed, dtype=np.float64), found, np.maximum(variances, _LEAST_VARIANCE)
+        return np.array(self.closed, dtype=np.float64), answers, np.maximum(variances, _LEAST_VARIANCE)
 
-    def _common(self, picked: PickedAnswer, found: list[CombinedAnswer], own: Floats) -> Floats:
+    def _common(self, picked: PickedAnswer, answers: list[Answer], own: Floats) -> Floats:
         """The variances if all periods had the same answers: those of all reports together."""
-        if picked.weights is None or not found:
+        if picked.weights is None or not answers:
             return own
         estimates = [self.estimates[number] for number in self.closed]
         counts = np.array([estimate.n_reports for estimate in estimates], dtype=np.float64)
         pooled = np.average([estimate.values for estimate in estimates], axis=0, weights=counts)
         variances = [
-            picked.variance(estimate, one, _NORMAL, pooled) for estimate, one in zip(estimates, found, strict=True)
+            picked.variance(estimate, answer, _NORMAL, pooled)
+            for estimate, answer in zip(estimates, answers, strict=True)
         ]
         return np.maximum(variances, _LEAST_VARIANCE)
 
@@ -297,6 +390,4 @@ _LEAST_VARIANCE: Final = 1e-300
 
 
 def _shown(point: CurvePoint) -> str:
-    if point.value is None:
-        return "no reports"
-    return f"{point.value:.4g} ({point.low:.4g} to {point.high:.4g})"
+    return f"{point.value_text} ({point.interval_text})" if point.n_reports else "no reports"

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import SurveyError
+from sottovoce.core.answer import Answer, aligned
+from sottovoce.core.errors import SurveyError, UnknownAnswerError
 from sottovoce.core.extras import import_pandas
 from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import steps
@@ -20,19 +21,21 @@ from sottovoce.domain import Domain
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.influence import Influence, influence
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
+from sottovoce.estimates.table_files import EstimateTable, FilePath, arrow_table, write_csv, write_parquet
 from sottovoce.figures.bars import answers_html, plot_answers
 from sottovoce.mechanisms.base import Counts
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.bounds import Bound
 
-__all__ = ["Answer", "Estimate", "NotEstimatedError", "SearchProgress", "SparseDistribution"]
+__all__ = ["Estimate", "NotEstimatedError", "SearchProgress", "SparseDistribution"]
 
 Floats = NDArray[np.float64]
 
 _ROWS_IN_HTML = 20
+_ROWS_IN_TEXT = 10
 
 SearchProgress = Callable[[int, int], object]
-"""Is called with the steps done and of how many."""
+"""A function that is called with the steps done and their total."""
 
 
 class SparseDistribution(NamedTuple):
@@ -46,16 +49,6 @@ class SparseDistribution(NamedTuple):
         """Labels and weights, the heaviest first."""
         order = np.argsort(-self.weights, kind="stable")
         return [(self.domain.label(int(self.support[i])), float(self.weights[i])) for i in order]
-
-
-class Answer(NamedTuple):
-    """One answer of an estimate."""
-
-    label: str
-    value: float
-    raw: float
-    low: float
-    high: float
 
 
 class NotEstimatedError(SurveyError, AttributeError):
@@ -98,7 +91,7 @@ class Estimate:
     counts: Counts | None = None
 
     describes: ClassVar[str] = "any question"
-    """What it is an estimate of, for messages."""
+    """The subject of the estimate, for messages."""
 
     @classmethod
     def from_counts(
@@ -123,8 +116,8 @@ class Estimate:
         known = domain is not None and len(projected.support) > 0
         behind = SparseDistribution(domain, projected.support, projected.weights) if known else None
         whole = counts if isinstance(counts, np.ndarray) else None
-        found = reading.raw, projected.values, projected.gap, survey.bound(n_reports)
-        return cls(survey, n_reports, *found, behind, whole)
+        columns = reading.raw, projected.values, projected.gap, survey.bound(n_reports)
+        return cls(survey, n_reports, *columns, behind, whole)
 
     def __post_init__(self) -> None:
         self.raw.flags.writeable = False
@@ -185,7 +178,7 @@ class Estimate:
 
     @cached_property
     def _intervals(self) -> dict[tuple[float, bool], Interval]:
-        """Cached: a table, its summary and its picture use the same."""
+        """A cache of intervals, which a table, its summary and its picture share."""
         return {}
 
     def influence(self, hostile: int | float = 0.01) -> Influence:
@@ -197,7 +190,7 @@ class Estimate:
         Examples
         --------
         >>> import sottovoce as sv
-        >>> survey = sv.Survey.distribution(["tea", "coffee"], epsilon=1.0)
+        >>> survey = sv.Survey(sv.shares(["tea", "coffee"]), epsilon=1.0)
         >>> estimate = survey.estimate(survey.simulate(["tea"] * 600 + ["coffee"] * 400, seed=1))
         >>> print(estimate.influence(hostile=10))
         10 malicious devices among 1,000 reports can move an answer by up to 0.0217
@@ -207,29 +200,59 @@ class Estimate:
     def top(self, k: int = 10, level: float = 0.95) -> list[Answer]:
         """The k most frequent values by the projected estimate, with their intervals."""
         count = check_integer("k", k, 1, 2**53)
-        interval = self.interval(level)
-        largest = np.argsort(-self.values, kind="stable")[:count]
-        return [self._answer(int(i), interval) for i in largest]
+        check_level(level)
+        return [self._answer(int(i), level) for i in np.argsort(-self.values, kind="stable")[:count]]
 
-    def __getitem__(self, value: object) -> Answer:
-        """The answer for one value or query, given by name or index."""
-        return self._answer(self.survey.answer_index(value), self.interval())
+    def answers(self, level: float = 0.95) -> list[Answer]:
+        """All answers in the survey's order; iterating over the estimate gives the same, with 95 % intervals."""
+        check_level(level)
+        return [self._answer(index, level) for index in range(len(self))]
 
-    def _answer(self, index: int, interval: Interval) -> Answer:
-        return Answer(
-            self.survey.answer_label(index),
-            float(self.values[index]),
-            float(self.raw[index]),
-            float(interval.low[index]),
-            float(interval.high[index]),
-        )
+    def __iter__(self) -> Iterator[Answer]:
+        return (self._answer(index, 0.95) for index in range(len(self)))
+
+    def __getitem__(self, name: object) -> Answer:
+        """The answer with that label, value or number; raises `UnknownAnswerError`, a `KeyError`, for others."""
+        return self._answer(self.survey.answer_index(name), 0.95)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self.survey.answer_index(name)
+        except UnknownAnswerError:
+            return False
+        return True
+
+    def _answer(self, index: int, level: float) -> Answer:
+        return Answer(**self._parts(index, level))
+
+    def _parts(self, index: int, level: float) -> dict[str, Any]:
+        """The fields of one answer."""
+        interval, question = self.interval(level), self.survey.question
+        return {
+            "label": self.label(index),
+            "value": float(self.values[index]),
+            "low": float(interval.low[index]),
+            "high": float(interval.high[index]),
+            "raw": float(self.raw[index]),
+            "unit": question.unit,
+            "method": interval.method,
+            "level": level,
+            "is_share": question.answers_are_shares,
+        }
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that a copy's arrays are read-only too.
-        return type(self), tuple(getattr(self, one.name) for one in fields(self))
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
+    def _lacking(self) -> set[str]:
+        """Methods of the class that this survey's answers cannot have."""
+        return set()
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - self._lacking())
 
     def __getattr__(self, name: str) -> Any:
-        """Say of which questions the estimates have what this one lacks; called for missing attributes alone."""
+        """Raise an error that names the kinds of estimates with this attribute; called for missing attributes alone."""
         if not name.startswith("_"):
             having = [kind.describes for kind in _kinds(Estimate) if name in vars(kind)]
             if having:
@@ -249,6 +272,25 @@ class Estimate:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __str__(self) -> str:
+        """The first or the largest answers as a table, and how well they are known."""
+        shown, more = self._summary(_ROWS_IN_TEXT)
+        rows = aligned([(answer.shown_label, answer.value_text, answer.interval_text) for answer in shown])
+        rest = [f"{plural(more, 'more answer')}"] if more else []
+        return "\n".join([*([rows] if rows else []), *rest, self._caption(0.95)])
+
+    def _summary(self, most: int) -> tuple[list[Answer], int]:
+        """What is printed, and how many answers there are besides."""
+        shown = self._first(most)
+        return shown, len(self) - len(shown)
+
+    def _first(self, most: int, level: float = 0.95) -> list[Answer]:
+        """The answers that are shown first: the largest, or those that the survey lists first."""
+        if self.survey.question.listed_by_size:
+            return self.top(most, level)
+        count = min(check_integer("k", most, 1, 2**53), len(self))
+        return [self._answer(index, level) for index in range(count)]
+
     def __repr__(self) -> str:
         return (
             f"<estimate of {plural(len(self), 'answer')} from {plural(self.n_reports, 'report')}, "
@@ -259,7 +301,7 @@ class Estimate:
     # --- other forms ------------------------------------------------------------------------
 
     def summary(self, level: float = 0.95) -> dict[str, Any]:
-        """What was estimated, from how many reports, and how well: everything but the answers, as plain values."""
+        """The question, the number of reports and the accuracy: everything but the answers, as plain values."""
         return {
             "survey": self.survey.id,
             "title": self.survey.title or self.survey.query_text,
@@ -285,7 +327,8 @@ class Estimate:
         """All fields as plain values."""
         columns = (column.tolist() for column in self.columns(level).values())
         rows = zip(self.labels(), *columns, strict=True)
-        return {**self.summary(level), "answers": [dict(zip(Answer._fields, row, strict=True)) for row in rows]}
+        names = ("label", *self.columns(level))
+        return {**self.summary(level), "answers": [dict(zip(names, row, strict=True)) for row in rows]}
 
     def to_json(self, level: float = 0.95) -> str:
         """`to_dict` as JSON."""
@@ -296,22 +339,45 @@ class Estimate:
         pd = import_pandas()
         return pd.DataFrame(self.columns(level), index=pd.Index(self.labels(), name="label"))
 
+    def as_table(self, level: float = 0.95) -> EstimateTable:
+        """The answers as a table, from which files are written."""
+        return EstimateTable(self.summary(level), self.label, self.columns(level), 0, len(self))
+
+    def to_csv(self, path: FilePath | None = None, level: float = 0.95) -> str:
+        """CSV with a heading and one row per answer, also written to a file if a path is given."""
+        return write_csv(self.as_table(level), path)
+
+    def to_parquet(self, path: FilePath, level: float = 0.95) -> None:
+        """Write the answers to a Parquet file. Needs pyarrow."""
+        write_parquet(self.as_table(level), path)
+
+    def to_arrow(self, level: float = 0.95) -> Any:
+        """A pyarrow table with one row per answer. Needs pyarrow."""
+        return arrow_table(self.as_table(level))
+
     def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
-        """Bars of the k largest answers, 200 at most, with intervals, on a matplotlib axes; returns the axes."""
-        question = self.survey.question
-        measure: Any = {"percent": question.answers_are_shares, "unit": question.unit}
-        return plot_answers(self.top(k, level), self._caption(level), ax, total=len(self), **measure)
+        """Bars of k answers, 200 at most, with intervals, on a matplotlib axes; returns the axes.
+
+        The answers are the largest, the largest first; where the survey lists them in an order of their own, as those
+        of records and of queries, they are the first ones.
+        """
+        by_size = self.survey.question.listed_by_size
+        answers = self._first(k, level)
+        return plot_answers(
+            answers, self._caption(level), ax, total=len(self), chosen="largest" if by_size else "first"
+        )
 
     def _caption(self, level: float) -> str:
         promise = guarantee(self.epsilon, self.delta)
         return f"{plural(self.n_reports, 'report')}, {promise}, {100 * level:g} % intervals"
 
     def _repr_html_(self) -> str:
-        return answers_html(self.top(_ROWS_IN_HTML), repr(self).strip("<>"), len(self), self.survey.question.unit)
+        shown, more = self._summary(_ROWS_IN_HTML)
+        return answers_html(shown, repr(self).strip("<>"), len(shown) + more)
 
 
 def _kinds(kind: type[Estimate]) -> Iterator[type[Estimate]]:
     """Every class of estimates below this one."""
-    for one in kind.__subclasses__():
-        yield one
-        yield from _kinds(one)
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from _kinds(subclass)

@@ -2,7 +2,7 @@
 
 Of n reports k come from malicious devices, which may send any report that decodes. Compare the estimate with the one
 from honest reports in place of the k. No raw answer differs by more than k/n times its spread: the largest distance
-that two reports can put between it (proof in `docs/theory/influence.md`).
+that two reports can put between it (proof in `docs/contributors/theory/influence.md`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, final
+
+import numpy as np
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
@@ -41,7 +43,7 @@ class Influence:
     l2
         How far all raw answers together can be moved, in L2; an upper bound unless `l2_exact`.
     projected_l2
-        The same for the projected answers, up to the projection's certificate; an upper bound.
+        How far all projected answers together can be moved, in L2, up to the projection's certificate; an upper bound.
     exact
         Whether `per_answer` is attained; otherwise it is an upper bound.
     statement
@@ -92,7 +94,7 @@ def influence(survey: AskedSurvey, n_reports: int, hostile: int | float = 0.01) 
     Examples
     --------
     >>> import sottovoce as sv
-    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> survey = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0)
     >>> print(influence(survey, 1_000, hostile=2))
     2 malicious devices among 1,000 reports can move an answer by up to 0.00433
     >>> influence(survey, 1_000, hostile=0.05).hostile
@@ -100,9 +102,9 @@ def influence(survey: AskedSurvey, n_reports: int, hostile: int | float = 0.01) 
     """
     n = check_integer("n_reports", n_reports, 1, _MOST_REPORTS)
     k = hostile_count(hostile, n)
-    found = survey.design.spread
+    spread = survey.design.spread
     share = k / n
-    per_answer = found.per_answer * share
+    per_answer = spread.per_answer * share
     per_answer.flags.writeable = False
     largest = float(per_answer.max())
     return Influence(
@@ -111,11 +113,11 @@ def influence(survey: AskedSurvey, n_reports: int, hostile: int | float = 0.01) 
         share,
         per_answer,
         largest,
-        share * found.l2,
-        min(share * found.projected, survey.question.workload.diameter),
-        found.exact,
-        found.l2_exact,
-        _sentence(k, n, largest, found.exact, found.approximate),
+        share * spread.l2,
+        min(share * spread.projected, survey.question.workload.diameter),
+        spread.exact,
+        spread.l2_exact,
+        _sentence(k, n, _movable(survey, per_answer), spread.exact, spread.approximate),
     )
 
 
@@ -129,17 +131,26 @@ def hostile_count(hostile: object, n_reports: int) -> int:
     """
     remedy = "give a number of devices, such as 10, or a fraction of the reports between 0 and 1, such as 0.01"
     if isinstance(hostile, bool) or not isinstance(hostile, Real):
-        raise SurveyError(f"hostile has type {type(hostile).__name__}: {remedy}")
+        raise SurveyError(f"hostile has type {type(hostile).__name__}: {remedy}").at("hostile")
     if isinstance(hostile, Integral):
         return check_integer("hostile", hostile, 1, n_reports)
     share = float(hostile)
     if not 0 < share < 1:
-        raise SurveyError(f"hostile is {share:g}: {remedy}")
+        raise SurveyError(f"hostile is {share:g}: {remedy}").at("hostile")
     return max(1, math.ceil(share * n_reports - _ROUNDING))
 
 
-def _sentence(k: int, n: int, largest: float, exact: bool, approximate: str) -> str:
+def _movable(survey: AskedSurvey, per_answer: Floats) -> float | None:
+    """How far an answer can be moved within its range; None if from one end of it to the other."""
+    least, most = survey.answer_range
+    span = np.broadcast_to(np.asarray(most) - np.asarray(least), per_answer.shape)
+    return None if (per_answer >= span).any() else float(per_answer.max())
+
+
+def _sentence(k: int, n: int, largest: float | None, exact: bool, approximate: str) -> str:
     devices = "1 malicious device" if k == 1 else f"{k:,} malicious devices"
+    if largest is None:
+        return f"{devices} among {plural(n, 'report')} {'can' if exact else 'may'} move an answer to any value"
     moved = f"{_rounded_up(largest):.3g}"
     if exact:
         return f"{devices} among {plural(n, 'report')} can move an answer by up to {moved}"

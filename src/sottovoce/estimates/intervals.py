@@ -28,8 +28,8 @@ _ROUNDS: Final = 40
 
 _CLOSE: Final = 1e-7
 
-_SHARING_TOLD: Final = 1.01
-"""Where sharing rotations adds more to the variance than a hundredth, an interval says so."""
+_SHARING_NOTED: Final = 1.01
+"""Factor of the variance by shared rotations above which an interval says so."""
 
 
 @final
@@ -91,13 +91,13 @@ def _bias(observed: Observed) -> Any:
 
 
 def _rotations(design: Strategy, n: int) -> str:
-    """What is said of public rotations, if there are any."""
+    """A note on the bias of public rotations; empty for designs without them."""
     if not design.measured_bias:
         return ""
-    told = "; the bias of public rotations as measured"
-    if design.sharing_factor(n) <= _SHARING_TOLD:
-        return told
-    return f"{told}, and people share them: the level is over their random choice, with tails that are not proved"
+    note = "; the bias of public rotations as measured"
+    if design.sharing_factor(n) <= _SHARING_NOTED:
+        return note
+    return f"{note}, and people share them: the level is over their random choice, with tails that are not proved"
 
 
 def _ends(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats, Any]:
@@ -119,9 +119,9 @@ def _ends(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats, Any]:
 
 def _counted(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats]:
     """Exact ends where X can be two numbers: the raw answer is an affine function of a count of bits."""
-    zero, one = law.bits if law.bits is not None else (observed.raw, observed.raw)
+    zero, unit = law.bits if law.bits is not None else (observed.raw, observed.raw)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.nan_to_num((observed.raw - zero) / (one - zero), posinf=0.0, neginf=0.0).clip(0, 1)
+        share = np.nan_to_num((observed.raw - zero) / (unit - zero), posinf=0.0, neginf=0.0).clip(0, 1)
     if law.counted is None:
         shares = clopper_pearson(np.rint(share * observed.n_reports).astype(np.int64), observed.n_reports, law.miss)
     else:
@@ -130,7 +130,7 @@ def _counted(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats]:
             of = law.counted == n
             sure = (0.0, 1.0) if n == 0 else clopper_pearson(np.rint(share[of] * n).astype(np.int64), n, law.miss)
             shares[0][of], shares[1][of] = sure
-    ends = [zero + end * (one - zero) for end in shares]
+    ends = [zero + end * (unit - zero) for end in shares]
     return np.minimum(*ends), np.maximum(*ends)
 
 
@@ -157,7 +157,7 @@ def _deviation(law: ReportLaw, variance: Floats, n: int) -> Any:
 
 
 def _root(raw: Floats, curve: VarianceCurve, variance: Floats, away: Floats, side: int) -> Floats:
-    """Where (y - raw)^2 = k n Var(y), with k such that both sides agree at the variance of the last step."""
+    """The y at which (y - raw)^2 = k n Var(y), with k such that both sides agree at the variance of the last step."""
     with np.errstate(divide="ignore", invalid="ignore"):
         k = np.where(variance > 0, away**2 / variance, 0.0)
     away_from = raw - curve.centre

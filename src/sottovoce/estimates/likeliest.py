@@ -83,7 +83,7 @@ class Likeliest:
         return f"the likeliest distribution, within {self.gap:.2g} of the largest log-likelihood after {steps}{ended}"
 
     def summary(self) -> dict[str, Any]:
-        """How near it is, as plain values."""
+        """The fit and its certificate, as plain values."""
         return {
             "log_likelihood": self.log_likelihood,
             "gap": self.gap,
@@ -123,11 +123,11 @@ def likeliest(
         def show(done: int, gap: float) -> None:
             shown.say(f"likeliest distribution: step {done:,}, gap {gap:.3g}")
 
-        found = search.run(goal, limit, progress or show)
-    found.shares.flags.writeable = False
-    values = design.workload.matvec(found.shares)
+        result = search.run(goal, limit, progress or show)
+    result.shares.flags.writeable = False
+    values = design.workload.matvec(result.shares)
     values.flags.writeable = False
-    return Likeliest(found.shares, values, found.log_likelihood, found.gap, search.steps, found.gap <= goal)
+    return Likeliest(result.shares, values, result.log_likelihood, result.gap, search.steps, result.gap <= goal)
 
 
 def _check_tolerance(tolerance: object) -> float:
@@ -151,7 +151,7 @@ def _listed_channel(design: Strategy, counts: object) -> ChannelMechanism:
     mechanism, remedy = design.mechanism, "use the projected values, or ask with mechanism='hadamard'"
     if not isinstance(mechanism, ChannelMechanism):
         raise MechanismError(
-            f"{mechanism.name} reports on a vector, and its aggregate holds sums; there is no likelihood to maximise: "
+            f"{mechanism.name} reports on a vector, and its aggregate holds sums; it has no likelihood to maximise: "
             "use the projected values"
         )
     if type(mechanism).report_chances is ChannelMechanism.report_chances:
@@ -194,7 +194,7 @@ class _Search:
         best = point = self.at(np.full(size, 1 / size))
         while best.gap > goal and self.steps < limit:
             first = self.at(point.following)
-            best = min(best, first, key=lambda one: one.gap)
+            best = min(best, first, key=lambda iterate: iterate.gap)
             change = first.shares - point.shares
             bend = (first.following - first.shares) - change
             length = float(np.linalg.norm(bend))
@@ -207,7 +207,7 @@ class _Search:
                 point = tried if tried.log_likelihood >= first.log_likelihood else self.at(first.following)
             else:
                 point = self.at(first.following)
-            best = min(best, point, key=lambda one: one.gap)
+            best = min(best, point, key=lambda iterate: iterate.gap)
             progress(self.steps, best.gap)
         return best
 

@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sottovoce.core.answer import Answer
+from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SurveyError
-from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers, Weights, combined, ratio, weights_of
+from sottovoce.estimates.combinations import RawAnswers, Weights, combined, ratio, weights_of
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
 from sottovoce.strategies.laws.variance import Population
@@ -29,32 +31,37 @@ class ListedEstimate(Estimate):
 
     describes: ClassVar[str] = "listed answers"
 
-    def combine(self, weights: Mapping[Any, float], level: float = 0.95) -> CombinedAnswer:
+    @with_clear_calls('estimate.combine({"tea": 1, "coffee": -1})')
+    def combine(self, weights: Mapping[Any, float], level: float = 0.95) -> Answer:
         """A weighted sum of raw answers, with its interval: `estimate.combine({"tea": 1, "coffee": -1})`.
 
         Examples
         --------
         >>> import sottovoce as sv
-        >>> survey = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=1.0)
+        >>> survey = sv.Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0)
         >>> estimate = survey.estimate(survey.simulate(["tea"] * 6000 + ["coffee"] * 4000, seed=1))
         >>> print(estimate.combine({"tea": 1, "coffee": -1}))
-        0.2062, 95 % from 0.1503 to 0.2619
+        tea - coffee: 20.6 % (15.0 % to 26.2 %)
         """
         if not isinstance(weights, Mapping):
             raise SurveyError("weights must map labels to numbers, such as {'a': 1, 'b': -1}").at("weights")
         return combined(self._combinable, weights_of(self.survey, weights), level)
 
-    def sum(self, labels: Iterable[Any], level: float = 0.95) -> CombinedAnswer:
+    @with_clear_calls('estimate.sum(["tea", "coffee"])')
+    def sum(self, labels: Iterable[Any], level: float = 0.95) -> Answer:
         """The sum of several raw answers, with its interval: `estimate.sum(["30-39", "40-49"])`."""
         return combined(self._combinable, weights_of(self.survey, labels, "labels"), level)
 
-    def difference(self, first: Any, second: Any, level: float = 0.95) -> CombinedAnswer:
+    @with_clear_calls('estimate.difference("tea", "coffee")')
+    def difference(self, first: Any, second: Any, level: float = 0.95) -> Answer:
         """One raw answer less another, with its interval; `combine` takes several."""
-        if any(isinstance(one, (list, set, Mapping)) for one in (first, second)):
+        if any(isinstance(group, (list, set, Mapping)) for group in (first, second)):
             raise SurveyError("first and second must be one label each; use combine for sums of several").at("first")
-        return combined(self._combinable, weights_of(self.survey, [first]) - weights_of(self.survey, [second]), level)
+        weights = weights_of(self.survey, [first], "first") - weights_of(self.survey, [second], "second")
+        return combined(self._combinable, weights, level, f"{self[first].label} - {self[second].label}")
 
-    def ratio(self, over: Weights, under: Weights, level: float = 0.95) -> CombinedAnswer:
+    @with_clear_calls('estimate.ratio(["tea"], ["tea", "coffee"])')
+    def ratio(self, over: Weights, under: Weights, level: float = 0.95) -> Answer:
         """The ratio of two sums, or weighted sums, of raw answers, with its interval (Fieller's, certified).
 
         Where the denominator may be zero its ends are infinite, and `method` says so.
@@ -68,7 +75,7 @@ class ListedEstimate(Estimate):
 
     @property
     def _population(self) -> Any:
-        """What the projected answers say of the population: its shares if they can be listed, else its answers."""
+        """The population by the projected answers: its shares if they can be listed, else its answers."""
         behind = self.distribution
         if behind is None or behind.domain.size > _MOST_LISTED:
             return Population(answers=self.values)
@@ -105,7 +112,7 @@ class ListedEstimate(Estimate):
         Examples
         --------
         >>> import sottovoce as sv
-        >>> survey = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=1.0, mechanism="hadamard")
+        >>> survey = sv.Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0, mechanism="hadamard")
         >>> estimate = survey.estimate(survey.simulate(["tea"] * 900 + ["coffee"] * 100, seed=1))
         >>> found = estimate.likeliest()
         >>> found.converged, round(float(found.values.sum()), 6)

@@ -8,22 +8,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final, NamedTuple, Protocol, final
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, final
 
 import numpy as np
 
+from sottovoce.core.answer import Answer
+from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import CapacityError, SurveyError
 from sottovoce.core.limits import check_number
 from sottovoce.domain.number import NumberGrid
-from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers, combined_interval
+from sottovoce.estimates.combinations import RawAnswers, combined_interval
 from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.estimates.listed import ListedEstimate
+from sottovoce.figures.bars import plot_histogram
 from sottovoce.mechanisms.base import Floats
 
 __all__ = ["HistogramBin", "NumberEstimate"]
 
 _CENTRES: Final = 4
 """Centres, over the root of the number of reports, about which distances are bounded; fixed before any report."""
+
+_QUARTILES: Final = (0.25, 0.5, 0.75)
 
 _MOST_BINS: Final = 2**12
 """Bins up to which all shares are computed together."""
@@ -42,12 +47,15 @@ class NumberQuestion(Protocol):
     def ends(self) -> Floats: ...
 
 
-class HistogramBin(NamedTuple):
+@final
+@dataclass(frozen=True, kw_only=True, repr=False)
+class HistogramBin(Answer):
     """The share of people whose number is above `start` and at most `end`; the first bin holds `start` too."""
 
     start: float
     end: float
-    share: CombinedAnswer
+
+    row_fields: ClassVar[tuple[str, ...]] = (*Answer.row_fields, "start", "end")
 
 
 @final
@@ -60,29 +68,31 @@ class NumberEstimate(ListedEstimate):
 
     describes: ClassVar[str] = "a number"
 
-    def mean(self, field: None = None, level: float = 0.95) -> CombinedAnswer:
+    def mean(self, level: float = 0.95) -> Answer:
         """The mean of a number, in its unit, with its interval; of numbers clipped to the survey's ends."""
-        if field is not None:
-            raise SurveyError("field names a number of records; this survey asks for one number: leave it out").at(
-                "field"
-            )
         return _mean(self._combinable, level)
+
+    def _lacking(self) -> set[str]:
+        asked = _number(self._combinable).wants
+        distribution = set() if asked == "distribution" else {"quantile", "histogram"}
+        return super()._lacking() | distribution | ({"standard_deviation"} if asked == "mean" else set())
 
     def mean_weights(self) -> Floats:
         """The weights of the raw answers whose sum is the mean, up to a constant."""
         return _Linear.of(self._combinable, lambda x: x).weights
 
-    def standard_deviation(self, level: float = 0.95) -> CombinedAnswer:
+    def standard_deviation(self, level: float = 0.95) -> Answer:
         """The standard deviation of a number, with its interval; needs wants="spread" or "distribution"."""
         return _standard_deviation(self._combinable, level)
 
-    def quantile(self, q: float, level: float = 0.95) -> CombinedAnswer:
+    @with_clear_calls("estimate.quantile(0.5)")
+    def quantile(self, q: float, level: float = 0.95) -> Answer:
         """The number that a share q of people is at or below, with its interval; needs wants="distribution".
 
         Examples
         --------
         >>> import sottovoce as sv
-        >>> survey = sv.Survey.number(0, 600, epsilon=2.0, unit="minutes", wants="distribution")
+        >>> survey = sv.Survey(sv.number(0, 600, "minutes", wants="distribution"), epsilon=2.0)
         >>> estimate = survey.estimate(survey.simulate(range(600), seed=1))
         >>> median = estimate.quantile(0.5)
         >>> median.low < 300 < median.high
@@ -94,8 +104,25 @@ class NumberEstimate(ListedEstimate):
         """The share of people in every bin of a number, each with its interval; needs wants="distribution"."""
         return _histogram(self._combinable, level)
 
+    def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
+        """Bars with intervals, on a matplotlib axes; of a distribution its whole histogram. Returns the axes."""
+        question = _number(self._combinable)
+        if question.wants != "distribution":
+            return super().plot(ax, k, level)
+        return plot_histogram(self.histogram(level), question.grid.unit, self._caption(level), ax)
 
-def _mean(answers: RawAnswers, level: float) -> CombinedAnswer:
+    def _summary(self, most: int) -> tuple[list[Answer], int]:
+        """The mean and what else was asked for; the shares at or below each number are further answers."""
+        wants = _number(self._combinable).wants
+        if wants == "mean":
+            return super()._summary(most)
+        shown = [self.mean(), self.standard_deviation()]
+        if wants == "spread":
+            return shown, 0
+        return [*shown, *(self.quantile(share) for share in _QUARTILES)], len(self)
+
+
+def _mean(answers: RawAnswers, level: float) -> Answer:
     """The mean; from a distribution by the middles of the bins, from which numbers are at most half a bin away."""
     check_level(level)
     question = _number(answers)
@@ -105,10 +132,10 @@ def _mean(answers: RawAnswers, level: float) -> CombinedAnswer:
     method += f"; bins are {question.grid.quantity(2 * bin_error)} wide" if bin_error else ""
     low, high = max(low - bin_error, question.grid.low), min(high + bin_error, question.grid.high)
     value = min(max(linear.value, question.grid.low), question.grid.high)
-    return CombinedAnswer(value, low, high, level, method + _clipping(question))
+    return _in_unit(question, "mean", value, (low, high), level, method, raw=linear.value)
 
 
-def _standard_deviation(answers: RawAnswers, level: float) -> CombinedAnswer:
+def _standard_deviation(answers: RawAnswers, level: float) -> Answer:
     """The standard deviation, from the mean square distance to a centre near the mean.
 
     The mean is in its interval with half of the miss allowed. Of equally spaced centres, whose number depends on that
@@ -121,7 +148,7 @@ def _standard_deviation(answers: RawAnswers, level: float) -> CombinedAnswer:
     question = _number(answers)
     if question.wants == "mean":
         raise SurveyError(
-            'a survey of the mean tells nothing of the spread; ask with wants="spread" or wants="distribution"'
+            'a survey with wants="mean" has no standard deviation; ask with wants="spread" or wants="distribution"'
         ).at("wants")
     half_level, grid = (1 + level) / 2, question.grid
     mean = _Linear.of(answers, lambda x: x)
@@ -132,26 +159,26 @@ def _standard_deviation(answers: RawAnswers, level: float) -> CombinedAnswer:
         math.floor((low - bin_error - grid.low) / step), math.ceil((high + bin_error - grid.low) / step) + 1
     )
     about = [_Linear.of(answers, _distance_to(grid.low + step * number)) for number in numbers]
-    pairs = [one.ends for one in about if one.ends is not None]
-    ends = (np.concatenate([one[0] for one in pairs]), np.concatenate([one[1] for one in pairs])) if pairs else None
-    found = combined_interval(answers, np.stack([one.weights for one in about]), half_level, ends=ends)
-    constants = np.array([one.constant for one in about])
-    below, above = float((found.low + constants).min()), float((found.high + constants).max())
+    pairs = [line.ends for line in about if line.ends is not None]
+    ends = (np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])) if pairs else None
+    interval = combined_interval(answers, np.stack([line.weights for line in about]), half_level, ends=ends)
+    constants = np.array([line.constant for line in about])
+    below, above = float((interval.low + constants).min()), float((interval.high + constants).max())
     # Numbers are spread within a cell of width h as if evenly: by h^2/12 in a bin, rounded at random by h^2/6.
     within = (2 * bin_error) ** 2 / 12 if bin_error else grid.spacing**2 / 6
     square = _Linear.of(answers, _distance_to(mean.value)).value - within
     least = math.sqrt(max(0.0, below)) - bin_error - step / 2
     most = math.sqrt(max(0.0, above)) + bin_error
-    method = found.method + _clipping(question)
     value = math.sqrt(min(max(0.0, square), grid.half**2))
-    return CombinedAnswer(value, max(0.0, least), min(most, grid.half), level, method)
+    limits = max(0.0, least), min(most, grid.half)
+    return _in_unit(question, "standard deviation", value, limits, level, interval.method)
 
 
-def _quantile(answers: RawAnswers, values: Floats, interval: Interval, q: float, level: float) -> CombinedAnswer:
+def _quantile(answers: RawAnswers, values: Floats, interval: Interval, q: float, level: float) -> Answer:
     """The number that a share q of people is at or below.
 
     `values` are the projected answers, `interval` those of each raw answer at this level. The bin of the true quantile
-    has a share below its start that is less than q, and one at its end that is not: bins of which the intervals say
+    has a share below its start that is less than q, and one at its end that is not: bins whose intervals say
     otherwise are excluded, and that happens to the true one with no more than the miss allowed, since only its own two
     limits matter (no simultaneous intervals are needed).
     """
@@ -162,30 +189,66 @@ def _quantile(answers: RawAnswers, values: Floats, interval: Interval, q: float,
     # Nobody is below the first bin, and everybody at or below the end of the last.
     possible = (np.append(0.0, interval.low[:-1]) <= share) & (np.append(interval.high[:-1], 1.0) >= share)
     bins = np.flatnonzero(possible) if possible.any() else np.array([_bin_of(values, share)])
-    place = _bin_of(values, share)
-    before = float(values[place - 1]) if place else 0.0
-    inside = (share - before) / max(float(values[place]) - before, 1e-300)
-    value = float(ends[place] + min(max(inside, 0.0), 1.0) * (ends[place + 1] - ends[place]))
-    method = f"{interval.method}; for each bin's limits; evenly spread within a bin{_clipping(question)}"
-    return CombinedAnswer(value, float(ends[bins[0]]), float(ends[bins[-1] + 1]), level, method)
+    bin_ = _bin_of(values, share)
+    before = float(values[bin_ - 1]) if bin_ else 0.0
+    inside = (share - before) / max(float(values[bin_]) - before, 1e-300)
+    value = float(ends[bin_] + min(max(inside, 0.0), 1.0) * (ends[bin_ + 1] - ends[bin_]))
+    method = f"{interval.method}; for each bin's limits; evenly spread within a bin"
+    label = "median" if share == 0.5 else f"{100 * share:g} % quantile"
+    return _in_unit(question, label, value, (float(ends[bins[0]]), float(ends[bins[-1] + 1])), level, method)
 
 
 def _histogram(answers: RawAnswers, level: float) -> list[HistogramBin]:
     """The share of every bin, each with an interval at this level."""
     check_level(level)
-    question = _distribution(answers, "a histogram")
+    question = _distribution(answers, "histogram")
     bins = len(answers.raw)
     if bins > _MOST_BINS:
         raise CapacityError(f"a histogram has at most {_MOST_BINS:,} bins here; ask with fewer points, or combine some")
     weights = np.eye(bins) - np.eye(bins, k=-1)
-    found = combined_interval(answers, weights, level)
+    interval = combined_interval(answers, weights, level)
     shares = weights @ answers.raw
-    method = found.method + _clipping(question)
-    rows = zip(question.ends[:-1].tolist(), question.ends[1:].tolist(), shares, found.low, found.high, strict=True)
+    method = interval.method + _clipping(question)
+    unit = f" {question.grid.unit}" if question.grid.unit else ""
+    columns = (column.tolist() for column in (shares, interval.low, interval.high))
+    rows = zip(question.ends[:-1].tolist(), question.ends[1:].tolist(), *columns, strict=True)
     return [
-        HistogramBin(start, end, CombinedAnswer(float(share), float(low), float(high), level, method))
+        HistogramBin(
+            label=f"{start:g} to {end:g}{unit}",
+            value=min(max(share, low), high),
+            low=low,
+            high=high,
+            raw=share,
+            method=method,
+            level=level,
+            is_share=True,
+            start=start,
+            end=end,
+        )
         for start, end, share, low, high in rows
     ]
+
+
+def _in_unit(
+    question: NumberQuestion,
+    label: str,
+    value: float,
+    ends: tuple[float, float],
+    level: float,
+    method: str,
+    raw: float | None = None,
+) -> Answer:
+    """A figure in the number's unit; of clipped numbers, which its method says."""
+    return Answer(
+        label=label,
+        value=value,
+        low=ends[0],
+        high=ends[1],
+        raw=value if raw is None else raw,
+        unit=question.grid.unit,
+        method=method + _clipping(question),
+        level=level,
+    )
 
 
 class _Linear(NamedTuple):
@@ -199,7 +262,7 @@ class _Linear(NamedTuple):
 
     @classmethod
     def of(cls, answers: RawAnswers, function: Callable[[Floats], Floats]) -> _Linear:
-        """Of a polynomial of degree one or, where the spread is known, two."""
+        """The mean of a polynomial of degree one or, where the spread is known, two."""
         question = _number(answers)
         grid = question.grid
         if question.wants == "distribution":
@@ -212,16 +275,16 @@ class _Linear(NamedTuple):
         weights = np.array([slope, square / grid.half][: len(answers.raw)])
         constant = float(at[1] - slope * grid.middle)
         lowest = grid.middle - slope * grid.half**2 / (2 * square) if square else grid.low
-        found = function(np.array([grid.low, min(max(lowest, grid.low), grid.high), grid.high])) - constant
-        return cls(answers, weights, constant, (found.min(keepdims=True), found.max(keepdims=True)))
+        extremes = function(np.array([grid.low, min(max(lowest, grid.low), grid.high), grid.high])) - constant
+        return cls(answers, weights, constant, (extremes.min(keepdims=True), extremes.max(keepdims=True)))
 
     @property
     def value(self) -> float:
         return float(self.weights @ self.answers.raw) + self.constant
 
     def interval(self, level: float) -> tuple[float, float, str]:
-        found = combined_interval(self.answers, self.weights[None], level, ends=self.ends)
-        return float(found.low[0]) + self.constant, float(found.high[0]) + self.constant, found.method
+        interval = combined_interval(self.answers, self.weights[None], level, ends=self.ends)
+        return float(interval.low[0]) + self.constant, float(interval.high[0]) + self.constant, interval.method
 
 
 def _distance_to(centre: float) -> Callable[[Floats], Floats]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
+from sottovoce.core.answer import Answer, aligned
 from sottovoce.core.errors import SurveyError
 from sottovoce.estimates.asked import ListedQuestion
-from sottovoce.estimates.combinations import CombinedAnswer
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.figures.curve import CurvePoint
 from sottovoce.mechanisms.base import Floats
@@ -24,7 +24,7 @@ __all__ = [
     "picked_function",
 ]
 
-AnswerOverTime = str | int | Callable[[Estimate, float], CombinedAnswer] | None
+AnswerOverTime = str | int | Callable[[Estimate, float], Answer] | None
 """A label; or a function of an estimate and a level; None where there is only one answer to name."""
 
 
@@ -50,6 +50,16 @@ class Series:
     method: str
     points: tuple[CurvePoint, ...]
 
+    def __str__(self) -> str:
+        rows = [(point.label, point.value_text, point.interval_text) for point in self.points if point.n_reports]
+        return f"{self.answer}\n{aligned(rows)}"
+
+    def __iter__(self) -> Iterator[CurvePoint]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
     def closed(self) -> list[CurvePoint]:
         """The points of closed periods with reports."""
         return [point for point in self.points if point.state == "closed"]
@@ -58,25 +68,23 @@ class Series:
 @final
 @dataclass(frozen=True, eq=False)
 class PickedAnswer:
-    """What is followed over time: its name and unit, its interval, and where it is linear its weights."""
+    """An answer that is followed over time: its name, unit and interval, and its weights where it is linear."""
 
     name: str
     unit: str
-    of: Callable[[Estimate, float], CombinedAnswer]
+    of: Callable[[Estimate, float], Answer]
     weights: Callable[[Estimate], Floats] | None
     limits: tuple[float, float]
-    share: bool = False
+    is_share: bool = False
     """Whether it is a share of the people, which is shown in per cent."""
 
-    def variance(
-        self, estimate: Estimate, found: CombinedAnswer, normal: float, answers: Floats | None = None
-    ) -> float:
+    def variance(self, estimate: Estimate, answer: Answer, normal: float, answers: Floats | None = None) -> float:
         """The variance of the raw estimate, if people answered as `answers` say; by default as projected.
 
-        Of a function that is not linear, what its interval amounts to: no less than the variance.
+        For a function that is not linear it is computed from the interval, and is no less than the variance.
         """
         if self.weights is None:
-            return (max(found.high - found.value, found.value - found.low, 0.0) / normal) ** 2
+            return (max(answer.high - answer.raw, answer.raw - answer.low, 0.0) / normal) ** 2
         design = estimate.survey.design
         population = Population(answers=estimate.values if answers is None else answers)
         row = self.weights(estimate)
@@ -89,32 +97,29 @@ def picked_answer(question: ListedQuestion, index: int) -> PickedAnswer:
     row = np.zeros(question.n_answers)
     row[index] = 1.0
 
-    def one(estimate: Estimate, level: float) -> CombinedAnswer:
-        interval = estimate.interval(level)
-        ends = float(interval.low[index]), float(interval.high[index])
-        return CombinedAnswer(float(estimate.raw[index]), *ends, level, interval.method)
+    def answer(estimate: Estimate, level: float) -> Answer:
+        return estimate._answer(index, level)
 
-    return PickedAnswer(
-        question.label(index), question.unit, one, lambda _: row, (low, high), question.answers_are_shares
-    )
+    name, share = question.label(index), question.answers_are_shares
+    return PickedAnswer(name, question.unit, answer, lambda _: row, (low, high), share)
 
 
-def picked_function(function: Callable[[Estimate, float], CombinedAnswer], unit: str) -> PickedAnswer:
+def picked_function(function: Callable[[Estimate, float], Answer], unit: str) -> PickedAnswer:
     """A function of an estimate and a level, which is named after itself."""
     name = getattr(function, "__name__", "")
     return PickedAnswer("" if name == "<lambda>" else name, unit, _calling(function), None, (-np.inf, np.inf))
 
 
 def _calling(
-    function: Callable[[Estimate, float], CombinedAnswer],
-) -> Callable[[Estimate, float], CombinedAnswer]:
-    def of(estimate: Estimate, level: float) -> CombinedAnswer:
-        found = function(estimate, level)
-        if not isinstance(found, CombinedAnswer):
+    function: Callable[[Estimate, float], Answer],
+) -> Callable[[Estimate, float], Answer]:
+    def of(estimate: Estimate, level: float) -> Answer:
+        answer = function(estimate, level)
+        if not isinstance(answer, Answer):
             raise SurveyError(
-                "answer must be a function of an estimate and a level that returns a combined answer, such as "
+                "answer must be a function of an estimate and a level that returns an answer, such as "
                 "lambda estimate, level: estimate.difference('tea', 'coffee', level)"
             ).at("answer")
-        return found
+        return answer
 
     return of

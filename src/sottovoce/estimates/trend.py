@@ -1,4 +1,4 @@
-"""What changed over the periods of a curve: a straight line, whether anything changed at all, and a smoothed curve.
+"""Changes over the periods of a curve: a straight line, a test of any change at all, and a smoothed curve.
 
 Periods have different people, so their estimates are independent, and each one's variance is known: weighted least
 squares with known variances, normal and chi-square tests, nothing estimated from the scatter of the points.
@@ -119,8 +119,8 @@ def smoothed(
 def _likeliest_step(gaps: Floats, values: Floats, noise: Floats) -> float:
     """The variance of a step that maximises the marginal likelihood; 0 if no step is likelier than none."""
     grid = np.append(0.0, np.geomspace(1e-6, 1e4, _GRID))
-    found = [_log_likelihood(gaps, values, noise, step) for step in grid]
-    best = int(np.argmax(found))
+    likelihoods = [_log_likelihood(gaps, values, noise, step) for step in grid]
+    best = int(np.argmax(likelihoods))
     if best == 0:
         return 0.0
     low, high = math.log(grid[max(best - 1, 1)]), math.log(grid[min(best + 1, _GRID)])
@@ -137,7 +137,7 @@ def _likeliest_step(gaps: Floats, values: Floats, noise: Floats) -> float:
 
 
 def _log_likelihood(gaps: Floats, values: Floats, noise: Floats, step: float) -> float:
-    """Of all estimates but the first, given it: one step of the filter after the other."""
+    """The log likelihood of all estimates but the first, given the first, by the Kalman filter."""
     mean, spread, total = float(values[0]), float(noise[0]), 0.0
     for gap, value, error in zip(gaps.tolist(), values[1:].tolist(), noise[1:].tolist(), strict=True):
         spread += step * gap

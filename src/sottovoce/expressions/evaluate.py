@@ -27,8 +27,8 @@ def evaluate(part: Part, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[An
     if part.op in _FOLDS:
         # One argument at a time: a thousand of them take no more memory than two.
         return reduce(_FOLDS[part.op], arguments)
-    found: NDArray[Any] = _OPERATIONS[part.op](part.data, *arguments)
-    return found
+    values: NDArray[Any] = _OPERATIONS[part.op](part.data, *arguments)
+    return values
 
 
 def _clip(_: object, a: Any, low: Any, high: Any) -> Any:
@@ -50,7 +50,7 @@ def _in(constants: NDArray[Any], x: Any) -> Any:
 
 def _match(constants: NDArray[Any], x: Any) -> Any:
     count = len(constants)
-    return count + sum((x == constant) * np.int64(place - count) for place, constant in enumerate(constants))
+    return count + sum((x == constant) * np.int64(index - count) for index, constant in enumerate(constants))
 
 
 def _search(data: tuple[NDArray[Any], NDArray[np.int64]], x: Any) -> Any:

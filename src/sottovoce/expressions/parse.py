@@ -111,9 +111,9 @@ def _one_line(text: str) -> str:
     Refuses what Python accepts but this grammar does not: comments, other spaces, words directly after a number,
     quotes with prefixes, other escapes, and adjacent quotes, which Python would join.
     """
-    for place, letter in enumerate(text):
+    for position, letter in enumerate(text):
         if "\ud800" <= letter <= "\udfff" or letter == "\0":
-            raise PlacedError(f"{shown(letter)} is not allowed in an expression; remove it", column=place + 1)
+            raise PlacedError(f"{shown(letter)} is not allowed in an expression; remove it", column=position + 1)
     end, pieces = 0, []
     for quoted in _QUOTED.finditer(text):
         between, start = text[end : quoted.start()], quoted.start() + 1
@@ -132,10 +132,10 @@ def _one_line(text: str) -> str:
 
 def _between(text: str, start: int) -> str:
     """The text outside quotes from that position on, with plain spaces only."""
-    for place, letter in enumerate(text, start + 1):
+    for column, letter in enumerate(text, start + 1):
         if letter in "#\\'\"" or (letter.isspace() and letter not in " \t\r\n"):
             what = "this quote is not closed" if letter in "'\"" else f"{shown(letter)} is not supported here"
-            raise PlacedError(f"{what}; {_OFFERED}", column=place)
+            raise PlacedError(f"{what}; {_OFFERED}", column=column)
     stuck = _STUCK.search(text)
     if stuck:
         # Python reads `30and`, with a warning.

@@ -128,8 +128,8 @@ def alternatives(part: Part, members: Sequence[Tree], path: Path, distinct: bool
     if texts != (part.kind == "text"):
         raise PlacedError(f"cannot search for {named(part.kind)} among {'texts' if texts else 'numbers'}", path)
     if part.domain is not None:
-        found = [text_position(part.domain, str(member), (*path, i)) for i, member in enumerate(members)]
-        listed: NDArray[Any] = np.array(found, dtype=np.int64)
+        positions = [text_position(part.domain, str(member), (*path, i)) for i, member in enumerate(members)]
+        listed: NDArray[Any] = np.array(positions, dtype=np.int64)
     else:
         listed = numbers_array(members)
         if listed.dtype.kind == "f" or part.kind == "real":

@@ -11,6 +11,7 @@ import numpy as np
 import rfc8785
 from numpy.typing import NDArray
 
+from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.entries import as_integer, as_integers, entries_of
 from sottovoce.core.errors import QueryError, ValueOutsideDomainError
 from sottovoce.domain import Domain, Indices
@@ -35,11 +36,15 @@ def _read_columns(columns: object, domain: Domain, uses: Mapping[str, int]) -> t
     """
     names = [name for name, _ in Domain.attributes_of(domain)]
     if not isinstance(columns, Mapping) or not set(names) <= set(columns):
-        raise QueryError("columns must have one entry per attribute of the domain; give domain.columns(values)")
+        raise QueryError("columns must have one entry per attribute of the domain; give domain.columns(values)").at(
+            "columns"
+        )
     read = {name: _integers(columns[name]) for name in names}
     lengths = {len(column) for column in read.values()}
     if len(lengths) != 1:
-        raise QueryError("columns must have equal lengths, one entry per person; give domain.columns(values)")
+        raise QueryError("columns must have equal lengths, one entry per person; give domain.columns(values)").at(
+            "columns"
+        )
     for name, size in uses.items():
         # As uint64 a negative number exceeds every size: one pass finds both errors.
         if read[name].view(np.uint64).max(initial=0) >= size:
@@ -61,7 +66,7 @@ def _unusable() -> QueryError:
     return QueryError(
         "a column must contain indices: integers from 0 to below its attribute's size, one entry per person; "
         "give domain.columns(values)"
-    )
+    ).at("columns")
 
 
 _FORMS: Final = (
@@ -165,9 +170,9 @@ class Query:
         compiled = self._compiled(domain)
         read, people = _read_columns(columns, domain, compiled.uses)
         with np.errstate(all="ignore"):
-            found = evaluate(compiled.part, read)
+            values = evaluate(compiled.part, read)
         return np.array(
-            np.broadcast_to(found, people), dtype=np.int64 if compiled.checked.kind == "integer" else np.float64
+            np.broadcast_to(values, people), dtype=np.int64 if compiled.checked.kind == "integer" else np.float64
         )
 
     def evaluate_one(self, domain: Domain, record: object) -> int | float:
@@ -188,7 +193,7 @@ class Query:
         if not isinstance(domain, Domain):
             raise QueryError(
                 f"a query is checked against a Domain, not {type(domain).__name__}; make one with Domain.of"
-            )
+            ).at("domain")
         try:
             compiled = check(self._parsed, domain)
         except PlacedError as fault:
@@ -209,6 +214,7 @@ class Query:
         return f"query({self.text if len(self.text) <= 80 else self.text[:77] + '...'!r})"
 
 
+@with_clear_calls('sv.query("age < 30")', error=QueryError)
 def query(expression: object) -> Query:
     """A query from text, from one number per value, from weights of some values, or from a workload.
 
@@ -257,7 +263,9 @@ def positions(query: Query, domain: Domain, columns: Mapping[str, Indices], size
     array([0, 3, 5])
     """
     if query.check(domain).kind == "real":
-        raise QueryError("a choice needs an integer query, and this one gives a real number; use // or find")
+        raise QueryError("a choice needs an integer query, and this one gives a real number; use // or find").at(
+            "query"
+        )
     return np.clip(query.evaluate(domain, columns).astype(np.int64, copy=False), 0, size - 1)
 
 

@@ -110,9 +110,9 @@ class _Reader:
         name = raw[0] if raw else None
         shape = SHAPES.get(name) if type(name) is str else None
         if type(name) is not str or shape is None:
-            found = shown(name) if type(name) is str else _kind(name) if raw else "nothing"
+            given = shown(name) if type(name) is str else _kind(name) if raw else "nothing"
             raise PlacedError(
-                f"an array must begin with an operation, not {found}; the operations are {', '.join(SHAPES)}",
+                f"an array must begin with an operation, not {given}; the operations are {', '.join(SHAPES)}",
                 path,
             )
         slots = list(shape)
@@ -122,8 +122,8 @@ class _Reader:
             many = f"{len(shape) - 1} or more" if shape[-1] == "more" else str(len(slots))
             raise PlacedError(f"{name} takes {many} argument{'s' * (many != '1')}, not {len(raw) - 1}", path)
         parts = [
-            getattr(self, slot)(part, (*path, place), above + 1)
-            for place, (slot, part) in enumerate(zip(slots, raw[1:], strict=True), 1)
+            getattr(self, slot)(part, (*path, index), above + 1)
+            for index, (slot, part) in enumerate(zip(slots, raw[1:], strict=True), 1)
         ]
         if name == "sparse" and len(parts[0]) != len(parts[1]):
             raise PlacedError(

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+import numpy as np
+
+from sottovoce.core.answer import Answer
+from sottovoce.core.words import plural
 from sottovoce.figures.style import (
     SMALL,
     STYLE,
+    check_axes,
     colours_on,
     draw_bars,
+    finish_axes,
     finish_bars,
     legend_above,
     new_figure,
     require_matplotlib,
 )
 
-__all__ = ["MOST_BARS", "answers_html", "plot_answers"]
+__all__ = ["MOST_BARS", "answers_html", "plot_answers", "plot_histogram"]
 
 
-def answers_html(
-    answers: Sequence[tuple[str, float, float, float, float]], caption: str, total: int, unit: str = ""
-) -> str:
-    """A row per answer: label, projected value, raw value and the two ends of its interval; `total` is of all answers.
+def answers_html(answers: Sequence[Answer], caption: str, total: int) -> str:
+    """A row per answer: label, value, interval and raw value; `total` is the number of all answers.
 
     Examples
     --------
-    >>> answers_html([("tea & milk", 0.6, 0.61, 0.5, 0.7)], "an estimate", total=3).split("<tbody>")[0]
-    '<table><caption>an estimate; 2 more values</caption><thead>...</thead>'
+    >>> tea = Answer(label="tea & milk", value=0.6, raw=0.61, low=0.5, high=0.7, is_share=True)
+    >>> answers_html([tea], "an estimate", total=3)
+    '<table><caption>an estimate; 2 more answers</caption>...<td>tea &amp; milk</td><td>60.0 %</td><td>50.0 % to...'
     """
     rows = "".join(
-        f"<tr><td>{html.escape(label)}</td><td>{value:.4f}</td><td>{low:.4f} to {high:.4f}</td><td>{raw:.4f}</td></tr>"
-        for label, value, raw, low, high in answers
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+        for cells in (
+            (answer.shown_label, answer.value_text, answer.interval_text, answer.raw_text) for answer in answers
+        )
     )
     more = total - len(answers)
-    caption = html.escape(caption) + (f"; {more:,} more values" if more > 0 else "")
-    measure = f" ({html.escape(unit)})" if unit else ""
-    head = f"<tr><th>answer</th><th>estimate{measure}</th><th>95 % interval</th><th>raw</th></tr>"
+    caption = html.escape(caption) + (f"; {plural(more, 'more answer')}" if more > 0 else "")
+    level = f"{100 * answers[0].level:g} %" if answers else "95 %"
+    head = f"<tr><th>answer</th><th>estimate</th><th>{level} interval</th><th>raw</th></tr>"
     return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
@@ -49,27 +56,25 @@ _ROOM: Final = 0.05
 
 
 def plot_answers(
-    answers: Sequence[tuple[str, float, float, float, float]],
+    answers: Sequence[Answer],
     caption: str,
     ax: Any = None,
     *,
     total: int | None = None,
-    percent: bool = True,
-    unit: str = "",
+    chosen: str = "largest",
 ) -> Any:
     """Bars of answers with their intervals; small marks for the raw estimate.
 
     Parameters
     ----------
     answers
-        Label, projected value, raw value and the two ends of the interval of each answer, the largest first; no more
-        than `MOST_BARS` are drawn.
+        From the top down; no more than `MOST_BARS` are drawn.
     ax
         A matplotlib axes to draw on; one on a new figure unless given.
     total
-        Of how many answers these are the largest, which the caption says.
-    percent, unit
-        Whether answers are shares, drawn in per cent; of others the unit, if they have one.
+        The number of all answers; the caption says it if these are fewer.
+    chosen
+        Which of them these are.
 
     Returns
     -------
@@ -77,12 +82,16 @@ def plot_answers(
         The axes; ``axes.figure.savefig(...)`` writes the picture.
     """
     require_matplotlib()
+    check_axes(ax)
     if not answers:
         return _nothing(caption, ax)
     shown = answers[:MOST_BARS]
-    labels, *columns = zip(*shown, strict=True)
+    labels = [answer.shown_label for answer in shown]
+    percent, unit = shown[0].is_share, shown[0].unit
     scale = 100.0 if percent else 1.0
-    values, raw, low, high = ([scale * number for number in column] for column in columns)
+    values, raw, low, high = (
+        [scale * getattr(answer, name) for answer in shown] for name in ("value", "raw", "low", "high")
+    )
     if ax is None:
         ax = new_figure(8, 1.5 + 0.3 * len(shown)).subplots()
     draw_bars(ax, labels, values, low, high)
@@ -105,14 +114,54 @@ def plot_answers(
         ax.axvline(0.0, color=colours_on(ax)["muted"], linewidth=0.8)
     all_of_them = len(answers) if total is None else total
     if all_of_them > len(shown):
-        caption = f"{len(shown):,} of {all_of_them:,} values, the largest; {caption}"
+        caption = f"{len(shown):,} of {all_of_them:,} values, the {chosen}; {caption}"
     finish_bars(ax, f"{unit}\n{caption}" if unit and not percent else caption, percent=percent)
     legend_above(ax)
     return ax
 
 
+class Bin(Protocol):
+    """A bar of a histogram: the share from one number to another."""
+
+    @property
+    def start(self) -> float: ...
+
+    @property
+    def end(self) -> float: ...
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+
+def plot_histogram(bins: Sequence[Bin], unit: str, caption: str, ax: Any = None) -> Any:
+    """Bars from bin to bin over the numbers, with intervals where these can be distinguished; returns the axes."""
+    require_matplotlib()
+    check_axes(ax)
+    ax = new_figure(8, 4.2).subplots() if ax is None else ax
+    starts, values, low, high = (
+        np.array([getattr(answer, name) for answer in bins]) for name in ("start", "value", "low", "high")
+    )
+    widths = np.array([answer.end - answer.start for answer in bins])
+    ax.bar(starts, 100 * values, widths, align="edge", color=STYLE["bar"], edgecolor="white", linewidth=0.6)
+    if len(bins) <= MOST_BARS:
+        ax.vlines(starts + widths / 2, 100 * low, 100 * high, color=STYLE["estimate"], linewidth=1.2)
+    finish_axes(ax, unit, "share of people")
+    ax.grid(visible=False, axis="x")
+    ax.set_xlim(bins[0].start, bins[-1].end)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter("{x:g} %")
+    ax.set_title(caption, loc="left", fontsize=SMALL, color=colours_on(ax)["muted"], parse_math=False)
+    return ax
+
+
 def _nothing(caption: str, ax: Any) -> Any:
-    """A picture that says so, where nothing was found: whoever waits for one gets one."""
+    """A picture that says so, where nothing was found."""
     ax = new_figure(8, 1.8).subplots() if ax is None else ax
     ink = colours_on(ax)["ink"]
     ax.set_axis_off()

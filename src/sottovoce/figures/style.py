@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from sottovoce.core.errors import MissingExtraError
+from sottovoce.core.errors import MissingExtraError, SurveyError
 from sottovoce.core.files import write_file
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "STYLE",
     "TEXT",
     "TITLE",
+    "check_axes",
     "colours_on",
     "draw_bars",
     "finish_axes",
@@ -51,7 +52,7 @@ _DARK: Final = 0.5
 """Brightness up to which a background is dark."""
 
 _ON_DARK: Final = {"ink": "#f0f2f4", "muted": "#a9b1b9", "line": "#4a5058"}
-"""Of text and lines on a dark background, which only axes that are given have."""
+"""Colours of text and lines on a dark background, which only axes of the caller have."""
 
 _LONGEST_LABEL, _END_OF_LABEL = 48, 16
 """Characters of a bar's label, since longer ones would leave no room for the bars; and of its end, which is kept."""
@@ -68,6 +69,12 @@ def require_matplotlib() -> None:
     """Raise `MissingExtraError`, which says what to install, where matplotlib is missing."""
     if find_spec("matplotlib") is None:
         raise MissingExtraError("pictures need matplotlib: pip install 'sottovoce[plot]'")
+
+
+def check_axes(ax: object) -> None:
+    """Refuse what cannot be drawn on."""
+    if ax is not None and not hasattr(ax, "transAxes"):
+        raise SurveyError("ax must be a matplotlib axes, such as Figure().subplots(), or left out").at("ax")
 
 
 def save_figure(figure: Any, path: Path, dpi: int = 110) -> None:
@@ -100,8 +107,8 @@ def finish_axes(ax: Any, across: str, up: str) -> None:
 
 def legend_above(ax: Any) -> None:
     """The legend over the axes, at the right: it never covers what is drawn."""
-    place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
-    ax.legend(ncols=len(ax.get_legend_handles_labels()[1]), **place, **_legend(ax))
+    position = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+    ax.legend(ncols=len(ax.get_legend_handles_labels()[1]), **position, **_legend(ax))
 
 
 def legend_below(ax: Any) -> None:
@@ -109,8 +116,8 @@ def legend_below(ax: Any) -> None:
     from matplotlib.transforms import ScaledTranslation
 
     lower = ax.transAxes + ScaledTranslation(0, -_UNDER_LABELS / 72, ax.figure.dpi_scale_trans)
-    place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": lower, "borderaxespad": 0.0}
-    ax.legend(ncols=max(1, len(ax.get_legend_handles_labels()[1])), **place, **_legend(ax))
+    position = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": lower, "borderaxespad": 0.0}
+    ax.legend(ncols=max(1, len(ax.get_legend_handles_labels()[1])), **position, **_legend(ax))
 
 
 def _legend(ax: Any) -> dict[str, Any]:

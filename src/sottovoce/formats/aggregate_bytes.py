@@ -38,7 +38,7 @@ def to_bytes(aggregate: Aggregate) -> bytes:
     Examples
     --------
     >>> import sottovoce as sv
-    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> survey = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0)
     >>> aggregate = survey.aggregate().add([survey.randomize("yes") for _ in range(10)])
     >>> from_bytes(survey, to_bytes(aggregate)) == aggregate
     True

@@ -50,11 +50,11 @@ def write_aggregate(
     ReportError
         If it cannot be written; nothing is left behind.
     """
-    place = Path(path)
-    errors = write_errors(place, ReportError, "name another place")
-    with errors, replacing(place) as part, part.open("wb") as file:
+    target = Path(path)
+    errors = write_errors(target, ReportError, "name another place")
+    with errors, replacing(target) as part, part.open("wb") as file:
         _write(_Hashed(file), survey, n_reports, shards)
-    return AggregateFile.open(place)
+    return AggregateFile.open(target)
 
 
 class _Hashed:
@@ -110,11 +110,11 @@ class AggregateFile(ShardedAggregate):
     >>> import pathlib, tempfile
     >>> import sottovoce as sv
     >>> from sottovoce.formats.sharded import in_shards
-    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> survey = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0)
     >>> aggregate = survey.aggregate().add([survey.randomize("yes") for _ in range(10)])
-    >>> place = pathlib.Path(tempfile.mkdtemp()) / "aggregate.bin"
-    >>> written = write_aggregate(place, survey, 10, in_shards(aggregate.counts))
-    >>> AggregateFile.open(place).aggregate() == aggregate
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "aggregate.bin"
+    >>> written = write_aggregate(path, survey, 10, in_shards(aggregate.counts))
+    >>> AggregateFile.open(path).aggregate() == aggregate
     True
     """
 
@@ -136,21 +136,21 @@ class AggregateFile(ShardedAggregate):
         ReportError
             If it cannot be read, is not an aggregate, of another version, truncated, too long, or damaged.
         """
-        place = Path(path)
+        source = Path(path)
         try:
-            with place.open("rb") as file:
-                _check_digest(file, place)
+            with source.open("rb") as file:
+                _check_digest(file, source)
                 file.seek(0)
-                survey, n_reports = _read_header(file, place)
-                found = cls(place, survey, n_reports, file.tell(), _identity(file))
+                survey, n_reports = _read_header(file, source)
+                opened = cls(source, survey, n_reports, file.tell(), _identity(file))
         except OSError as error:
             if isinstance(error, SottovoceError):
                 raise
             raise ReportError(
-                f"{place} cannot be read: {error.strerror}; name a file that sottovoce aggregate wrote"
-            ) from error
-        check_possible(survey, n_reports, found.shards())
-        return found
+                f"{source} cannot be read: {error.strerror}; name a file that sottovoce aggregate wrote"
+            ).at("path") from error
+        check_possible(survey, n_reports, opened.shards())
+        return opened
 
     @property
     def nbytes(self) -> int:
@@ -196,11 +196,13 @@ def _check_digest(file: IO[bytes], path: Path) -> None:
     length = os.fstat(file.fileno()).st_size
     head = file.read(_HEADER.size)
     if len(head) < 4 or head[:3] != _MAGIC:
-        raise ReportError(f"{path} is not an aggregate file: it must begin with {_MAGIC.decode()}")
+        raise ReportError(f"{path} is not an aggregate file: it must begin with {_MAGIC.decode()}").at("path")
     if head[3] != _FORMAT:
-        raise ReportError(f"{path} has format {head[3]}; this version reads format {_FORMAT}: update sottovoce")
+        raise ReportError(f"{path} has format {head[3]}; this version reads format {_FORMAT}: update sottovoce").at(
+            "path"
+        )
     if length < _HEADER.size + _SHARD.size + _DIGEST_BYTES:
-        raise ReportError(f"{path} is truncated: it has {length} bytes; aggregate the reports again")
+        raise ReportError(f"{path} is truncated: it has {length} bytes; aggregate the reports again").at("path")
     digest, left = hashlib.sha256(head), length - _DIGEST_BYTES - len(head)
     while left > 0:
         piece = file.read(min(left, _AT_ONCE))

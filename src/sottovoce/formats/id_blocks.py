@@ -1,4 +1,4 @@
-"""Distinct report ids in increasing order in a file, in blocks, of which memory keeps the first id of each.
+"""Distinct report ids in increasing order in a file, in blocks; memory keeps the first id of each.
 
 An id that may be there costs one read of 4 KiB; files are merged piece by piece, in memory that does not depend on how
 long they are or on what the ids look like.
@@ -25,20 +25,20 @@ _BLOCK: Final = 256
 """Ids that are read together; the first of each is kept in memory."""
 
 _BLOCKS_AT_ONCE: Final = 2048
-"""Of them, 8 MiB, are in memory at most while ids are looked for."""
+"""Most blocks in memory while ids are looked for: 8 MiB."""
 
 _PIECE_BLOCKS: Final = 128
-"""Of one file, half a MiB, that are in memory while files are merged."""
+"""Blocks of one file in memory while files are merged: half a MiB."""
 
 
 class WrittenIds(NamedTuple):
-    """What is to be known of ids in a file to find one of them."""
+    """The index of a file of ids: what is needed to find one of them."""
 
     n: int
     fences: IdRun
     """The first id of every block."""
     checksums: NDArray[np.uint32]
-    """Of every block; none where nobody asked for them."""
+    """Checksum of every block; empty unless the caller asked for them."""
 
 
 def block_count(n: int) -> int:
@@ -89,7 +89,7 @@ class IdBlocks:
     Parameters
     ----------
     file
-        Closed by whoever opened it.
+        The caller closes it.
     written
         As it was returned. Where it has checksums, a block that differs is a `ReportError`.
     """
@@ -150,8 +150,8 @@ class IdBlocks:
 
     def _verify(self, body: memoryview, first: int, last: int) -> None:
         wanted, each = self._written.checksums[first:last].tolist(), _BLOCK * REPORT_ID_BYTES
-        found = [zlib.crc32(body[i * each : (i + 1) * each]) for i in range(len(wanted))]
-        if found != wanted:
+        checksums = [zlib.crc32(body[i * each : (i + 1) * each]) for i in range(len(wanted))]
+        if checksums != wanted:
             raise ReportError("a file of report ids is damaged: its content is not what was written")
 
 
@@ -161,7 +161,10 @@ def merged_pieces(files: Iterable[IdBlocks]) -> Iterator[IdRun]:
     heads = [next(rest) for rest in rests]
     while heads:
         # Whatever is still to be read stands behind the last id of some head: up to the least of those, all is here.
-        last = min((head.part(slice(-1, None)) for head in heads), key=lambda one: (int(one.high[0]), int(one.low[0])))
+        last = min(
+            (head.part(slice(-1, None)) for head in heads),
+            key=lambda last_id: (int(last_id.high[0]), int(last_id.low[0])),
+        )
         cuts = [int(before[0] + held[0]) for before, held in (find_ids(head, last) for head in heads)]
         yield merge_runs([head.part(slice(cut)) for head, cut in zip(heads, cuts, strict=True)])
         left = [head.part(slice(cut, None)) for head, cut in zip(heads, cuts, strict=True)]

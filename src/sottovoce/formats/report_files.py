@@ -72,11 +72,11 @@ def write_reports(
     --------
     >>> import tempfile
     >>> import sottovoce as sv
-    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> survey = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0)
     >>> reports = np.frombuffer(survey.randomize("yes"), dtype=np.uint8)[None, :]
-    >>> place = Path(tempfile.mkdtemp()) / "reports.parquet"
-    >>> write_reports(place, survey, np.zeros((1, 16), dtype=np.uint8), reports[:, 4:])
-    >>> sv.engines.local().aggregate(survey, place).n_reports
+    >>> path = Path(tempfile.mkdtemp()) / "reports.parquet"
+    >>> write_reports(path, survey, np.zeros((1, 16), dtype=np.uint8), reports[:, 4:])
+    >>> sv.engines.local().aggregate(survey, path).n_reports
     1
     """
     _, pq = pyarrow()

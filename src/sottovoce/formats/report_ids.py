@@ -39,7 +39,7 @@ class IdRun(NamedTuple):
     low: Words
 
     def part(self, which: slice | NDArray[np.bool_] | Places) -> IdRun:
-        """Some of them."""
+        """The ids of this slice."""
         return IdRun(self.high[which], self.low[which])
 
 
@@ -54,7 +54,7 @@ def id_order(ids: Ids) -> Places:
 
 
 def _id_words(ids: Ids) -> IdRun:
-    """The same ids as words, in the order they came."""
+    """These ids as pairs of 64-bit words, in the given order."""
     if ids.ndim != 2 or ids.shape[1] != REPORT_ID_BYTES or ids.dtype != np.uint8:
         raise ReportError(f"report ids must come as rows of {REPORT_ID_BYTES} bytes")
     # Integers and not NumPy's byte strings, which take b"a\0" and b"a" for the same.
@@ -63,7 +63,7 @@ def _id_words(ids: Ids) -> IdRun:
 
 
 def ordered_ids(ids: Ids) -> tuple[Places, IdRun]:
-    """Their order, and the ids in it."""
+    """The order of the ids, and the ids in it."""
     words = _id_words(ids)
     order = _order(words)
     return order, words.part(order)
@@ -86,32 +86,32 @@ def first_of_kind(ordered: IdRun) -> NDArray[np.bool_]:
 
 def _places(run: IdRun, ids: IdRun) -> Places:
     """How many ids of the run stand before each of `ids`."""
-    found = np.searchsorted(run.high, ids.high)
-    tied = np.flatnonzero(run.high[np.minimum(found, len(run.high) - 1)] == ids.high)
+    positions = np.searchsorted(run.high, ids.high)
+    tied = np.flatnonzero(run.high[np.minimum(positions, len(run.high) - 1)] == ids.high)
     if not len(tied):
-        return found
+        return positions
     # All ids that share their first half are in one stretch of the run: bisect it by the second half.
     wanted = ids.low[tied]
-    first, last = found[tied], np.searchsorted(run.high, ids.high[tied], side="right")
+    first, last = positions[tied], np.searchsorted(run.high, ids.high[tied], side="right")
     while np.any(first < last):
         middle = (first + last) // 2
         before = (first < last) & (run.low[np.minimum(middle, len(run.low) - 1)] < wanted)
         last = np.where((first < last) & ~before, middle, last)
         first = np.where(before, middle + 1, first)
-    found[tied] = first
-    return found
+    positions[tied] = first
+    return positions
 
 
 def find_ids(run: IdRun, ids: IdRun) -> tuple[Places, NDArray[np.bool_]]:
     """How many ids of the run stand before each of `ids`, and whether it is in the run itself."""
-    found = _places(run, ids)
-    at = np.minimum(found, len(run.high) - 1)
+    positions = _places(run, ids)
+    at = np.minimum(positions, len(run.high) - 1)
     held: NDArray[np.bool_] = (run.high[at] == ids.high) & (run.low[at] == ids.low)
-    return found, held
+    return positions, held
 
 
 def merge_runs(runs: Sequence[IdRun]) -> IdRun:
-    """All of them, which share no id, as one; the sort finds that they are ordered already."""
+    """One run of the ids of several runs, which share none; the sort finds that they are ordered already."""
     if len(runs) == 1:
         return runs[0]
     both = IdRun(np.concatenate([run.high for run in runs]), np.concatenate([run.low for run in runs]))

@@ -77,15 +77,15 @@ class ShardedAggregate(abc.ABC):
 class _Sum(ShardedAggregate):
     """The sum of two aggregates, computed shard by shard."""
 
-    def __init__(self, one: ShardedAggregate, other: ShardedAggregate) -> None:
-        if one.survey.id != other.survey.id:
+    def __init__(self, first: ShardedAggregate, second: ShardedAggregate) -> None:
+        if first.survey.id != second.survey.id:
             raise MismatchError(
-                f"one aggregate is of survey {other.survey.id[:12]}, another of {one.survey.id[:12]}; only those of "
+                f"one aggregate is of survey {second.survey.id[:12]}, another of {first.survey.id[:12]}; only those of "
                 "one survey can be added"
             )
-        self.survey, self._parts = one.survey, (one, other)
+        self.survey, self._parts = first.survey, (first, second)
         n = self.n_reports
-        if n > one.survey.mechanism.max_reports:
+        if n > first.survey.mechanism.max_reports:
             raise CapacityError(f"{n:,} reports could overflow 64-bit sums: estimate parts and average them")
 
     @property
@@ -93,12 +93,12 @@ class _Sum(ShardedAggregate):
         return sum(part.n_reports for part in self._parts)
 
     def shards(self) -> Iterator[Shard]:
-        number: Any = attrgetter("number")
-        both = merge(*(part.shards() for part in self._parts), key=number)
-        for place, shards in groupby(both, key=number):
+        by_number: Any = attrgetter("number")
+        both = merge(*(part.shards() for part in self._parts), key=by_number)
+        for number, shards in groupby(both, key=by_number):
             counts = np.sum([shard.counts for shard in shards], axis=0)
             if counts.any():
-                yield Shard(place, counts)
+                yield Shard(number, counts)
 
 
 def in_shards(counts: Counts) -> Iterator[Shard]:
@@ -123,7 +123,7 @@ def check_possible(survey: Survey, n_reports: int, shards: Iterable[Shard]) -> N
     Examples
     --------
     >>> import sottovoce as sv
-    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> survey = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0)
     >>> check_possible(survey, 5, in_shards(np.array([3, 1])))
     Traceback (most recent call last):
     sottovoce.core.errors.ReportError: these counts cannot be those of 5 reports of survey ...; count the reports again

@@ -84,10 +84,10 @@ def count_encoded(counts: Counts, rows: Rows, outputs: int, *, signed: bool = Fa
         return _count_few(counts, rows, outputs, signed)
     if outputs > _PAIR_LIMITS.get(rows.shape[1], 0):
         return _count_in_bytes(counts, rows, outputs, signed)
-    found = _tally_pairs(rows)
-    if found[outputs:].any():
+    tally = _tally_pairs(rows)
+    if tally[outputs:].any():
         return False
-    counts += found[0:outputs:2] - found[1:outputs:2] if signed else found[:outputs]
+    counts += tally[0:outputs:2] - tally[1:outputs:2] if signed else tally[:outputs]
     return True
 
 

@@ -35,7 +35,7 @@ MAX_ORDER = 2**31 - 1
 """Products of two field elements stay below 2**62, so compiled code multiplies them in 64 bits."""
 
 MAX_EXTENSION_ORDER = 256
-"""Largest order that is no prime: an element is a byte. Above it primes are dense enough."""
+"""Largest order that may be a prime power: an element is a byte. Above it primes are dense enough."""
 
 Tables: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
 """a - b and a b by row a and column b, and 1/a."""
@@ -133,7 +133,7 @@ class ExtensionField(FiniteField):
 
     @cached_property
     def tables(self) -> Tables:
-        """The same arithmetic as compiled loops read it."""
+        """The tables of this field's arithmetic, for compiled loops."""
         q = self.order
         powers, every = np.array(self._powers, dtype=np.int64), np.arange(q, dtype=np.int64)
         logarithms = np.array([self._logarithms[a] for a in range(1, q)], dtype=np.int64)
@@ -147,8 +147,8 @@ class ExtensionField(FiniteField):
 def _add_multiple(a: Element, scale: int, b: Element, p: int, k: int) -> Element:
     """a + scale b, digit by digit modulo p, always k digits."""
     total = 0 * a
-    for place in (p**i for i in range(k)):
-        total = total + (a // place + scale * (b // place)) % p * place
+    for power in (p**i for i in range(k)):
+        total = total + (a // power + scale * (b // power)) % p * power
     return total
 
 
@@ -223,7 +223,7 @@ def is_field_order(n: int) -> bool:
 
 @lru_cache(maxsize=64)
 def field_of_order(order: int) -> FiniteField:
-    """The field with so many elements, `is_field_order(order)` being true.
+    """The field with `order` elements, `is_field_order(order)` being true.
 
     Examples
     --------

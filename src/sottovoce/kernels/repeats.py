@@ -27,12 +27,12 @@ _IN_A_BUCKET: Final = 1 << 11
 """Words a bucket should have: its table, at most half full, then fits the first-level cache."""
 
 _MOST_BUCKETS: Final = 1 << 13
-"""More places that are written to at once than this, and each write would miss the cache of addresses."""
+"""Most positions that are written to at once: with more, each write would miss the cache of addresses."""
 
 _FEW: Final = 1 << 12
 
 _MARKS_A_WORD: Final = 16
-"""Bits for every known word, of which one is set: of other words one in sixteen looks known, and is looked up."""
+"""Bits per known word; one is set, so one in sixteen other words looks known and is looked up."""
 
 _LEAST_MARK_BITS: Final = 10
 
@@ -44,7 +44,7 @@ _MOST_PARTS: Final = 64
 
 
 def secret_multiplier() -> int:
-    """An odd number that nobody knows beforehand: who chooses the words cannot choose their buckets."""
+    """An odd number that nobody knows beforehand, so that nobody can choose the bucket of a word."""
     return secrets.randbits(64) | 1
 
 
@@ -57,7 +57,7 @@ def bucket_numbers(words: Words, multiplier: int, bits: int) -> NDArray[np.int64
 
 
 def sample_bits(rows: int) -> int:
-    """Of words that should be unique, the sample to check is 1 in 2^bits: all of up to 2^22, and never under 1 in 64.
+    """Words that should be unique are checked in a sample of 1 in 2^bits: all of up to 2^22, and never under 1 in 64.
 
     Examples
     --------
@@ -70,8 +70,8 @@ def sample_bits(rows: int) -> int:
 def sampled(words: Words, multiplier: int, bits: int) -> Words:
     """The words, in their order, whose secret hash has its highest `bits` bits zero.
 
-    Any word, whoever chose it, is in the sample with a probability of 2^-bits, and then wherever it occurs. The hash is
-    not that of `bucket_numbers` with the same multiplier: a sample fills all buckets.
+    Any word, also one chosen by an attacker, is in the sample with a probability of 2^-bits, and then wherever it
+    occurs. The hash is not that of `bucket_numbers` with the same multiplier: a sample fills all buckets.
     """
     if not bits:
         return np.array(words)
@@ -128,8 +128,8 @@ class WordMarks:
         places = np.empty(len(words), dtype=np.int64)
         places = places[: marked(places, self._marks, words, self._multiplier, self._shift)]
         likely = words[places]
-        found = np.searchsorted(self._sorted, likely)
-        known: NDArray[np.int64] = places[self._sorted[np.minimum(found, len(self._sorted) - 1)] == likely]
+        index = np.searchsorted(self._sorted, likely)
+        known: NDArray[np.int64] = places[self._sorted[np.minimum(index, len(self._sorted) - 1)] == likely]
         return known
 
 
@@ -186,7 +186,7 @@ def _in_buckets(words: Words, starts: NDArray[np.int64], multiplier: int, bits: 
     table_bits = max(12, (4 * len(words) // buckets).bit_length())
     # A bucket that one word floods is sorted: first, since the others' findings are written over words.
     flooded = np.flatnonzero(2 * np.diff(starts) > 1 << table_bits)
-    found = [_by_sorting(words[starts[bucket] : starts[bucket + 1]]) for bucket in flooded]
+    repeats = [_by_sorting(words[starts[bucket] : starts[bucket + 1]]) for bucket in flooded]
     each = max(1, buckets // 64)
 
     def look(piece: int) -> None:
@@ -195,10 +195,10 @@ def _in_buckets(words: Words, starts: NDArray[np.int64], multiplier: int, bits: 
         shift = np.uint64(64 - bits - table_bits)
         n = repeated(words, starts, first, last, table, np.uint64(multiplier), shift)
         if n:
-            found.append(np.unique(words[starts[first] : starts[first] + n]))
+            repeats.append(np.unique(words[starts[first] : starts[first] + n]))
 
     for_each_piece(look, -(-buckets // each))
-    return np.unique(np.concatenate([np.empty(0, dtype=np.uint64), *found]))
+    return np.unique(np.concatenate([np.empty(0, dtype=np.uint64), *repeats]))
 
 
 def _by_sorting(words: Words) -> Words:

@@ -19,7 +19,7 @@ __all__ = ["count_signed", "fold_counts", "rotate", "rotate_rows", "signs", "sim
 Floats = NDArray[np.float64]
 
 _SIDE_BY_SIDE: Final = 1 << 12
-"""Largest size of which eight vectors in single precision stay in a core's cache."""
+"""Largest size at which eight vectors in single precision fit in a core's cache."""
 
 
 def signs(key: Key, size: int, rotation: int, layers: int) -> Floats:

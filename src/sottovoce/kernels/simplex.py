@@ -29,7 +29,7 @@ _ROUNDING = 2.0**-50
 
 
 class _Heights(NamedTuple):
-    """Of one piece: the sum of its heights above a threshold, their number, its largest entry, if all are finite."""
+    """One piece: the sum of its heights above a threshold, their number, its largest entry, if all are finite."""
 
     total: float
     active: int
@@ -128,7 +128,7 @@ def _heights(values: Floats, tau: Threshold, look: bool = False) -> list[_Height
 
 
 def _survivors(values: Floats, tau: Threshold, active: list[int]) -> Floats:
-    """Return the entries above tau, of which piece i has ``active[i]``."""
+    """Return the entries above tau; piece i has ``active[i]`` of them."""
     from sottovoce.kernels.compiled.simplex import gather
 
     ends = np.cumsum(active)

@@ -32,11 +32,11 @@ def largest_stop_losses(ratios: Floats, chances: Floats, weight: float, grid: Fl
     rows, columns = ratios.shape
     size = max(1, _WORK // (rows * (columns + len(grid))))
     pieces = -(-rows // size)
-    found = np.zeros((pieces, len(grid)))
+    losses = np.zeros((pieces, len(grid)))
 
     def work(piece: int) -> None:
         first = piece * size
-        compiled(found[piece], ratios, chances, float(weight), grid, first, min(first + size, rows))
+        compiled(losses[piece], ratios, chances, float(weight), grid, first, min(first + size, rows))
 
     for_each_piece(work, pieces)
-    return np.asarray(found.max(axis=0))
+    return np.asarray(losses.max(axis=0))

@@ -54,7 +54,7 @@ def for_each_piece(work: Callable[[int], None], pieces: int) -> None:
     """Call ``work(piece)`` once for every piece in ``range(pieces)``, on all cores, and wait for the last.
 
     The calling thread works too, and it never waits for a helper that has not begun: the call cannot
-    deadlock, whoever else is using the pool, and it finishes on its own where no helper can be had (a
+    deadlock, whatever else uses the pool, and it finishes on its own where no helper can be had (a
     single core, or an interpreter that is shutting down). Any number of threads may call this at once, in
     the parent and after a fork.
 

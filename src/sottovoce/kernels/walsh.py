@@ -102,9 +102,9 @@ def walsh_hadamard_of_counts(counts: NDArray[np.int64], values: int, factor: flo
     array([ 1.5, -0.5])
     """
     if counts.size >= _MANY:
-        found = _transform_small_counts(counts, values, factor)
-        if found is not None:
-            return found
+        transform = _transform_small_counts(counts, values, factor)
+        if transform is not None:
+            return transform
     spectrum = counts.astype(np.float64)
     walsh_hadamard(spectrum)
     return spectrum[1 : values + 1] * factor

@@ -16,10 +16,10 @@ _PIECE = 1 << 13
 
 def hashes(tables: Tables, codes: Codes) -> Tables:
     """The hash of every code in every row: (codes, rows)."""
-    found = np.zeros((len(codes), len(tables)), dtype=np.uint32)
-    for place in range(codes.shape[1]):
-        found ^= tables[:, place, codes[:, place]].T
-    return found
+    words = np.zeros((len(codes), len(tables)), dtype=np.uint32)
+    for column in range(codes.shape[1]):
+        words ^= tables[:, column, codes[:, column]].T
+    return words
 
 
 def buckets(tables: Tables, codes: Codes, drawn: NDArray[np.int64], size: int) -> NDArray[np.int64]:
@@ -32,17 +32,17 @@ def buckets(tables: Tables, codes: Codes, drawn: NDArray[np.int64], size: int) -
 
 
 def half_tables(words: Tables, bits: int) -> tuple[Tables, Tables, int]:
-    """Hashes of the higher and the lower half of so many bits, whose words are columns, the highest bit first."""
+    """Hashes of the higher and the lower half of `bits` bits, whose words are columns, the highest bit first."""
     low = bits // 2
     return _span(words[:, : bits - low]), _span(words[:, bits - low :]), low
 
 
 def _span(words: Tables) -> Tables:
     """The XOR of every subset of the columns, numbered by its bits, the first column the highest."""
-    found = np.zeros((len(words), 1), dtype=np.uint32)
+    span = np.zeros((len(words), 1), dtype=np.uint32)
     for column in words.T:
-        found = np.stack([found, found ^ column[:, None]], axis=2).reshape(len(words), -1)
-    return np.ascontiguousarray(found)
+        span = np.stack([span, span ^ column[:, None]], axis=2).reshape(len(words), -1)
+    return np.ascontiguousarray(span)
 
 
 def candidate_scores(supporting: NDArray[Any], start: Tables, halves: Any, bits: NDArray[np.int64]) -> Any:

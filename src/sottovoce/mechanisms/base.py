@@ -127,7 +127,7 @@ class Mechanism(abc.ABC):
     @classmethod
     @abc.abstractmethod
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """An instance to audit, over so many values, coordinates, options or bits; the nearest it can have.
+        """An instance to audit, over `size` values, coordinates, options or bits, or the nearest possible number.
 
         `delta` counts only for mechanisms that cannot do without one.
         """
@@ -217,7 +217,7 @@ class Mechanism(abc.ABC):
             raise SurveyError(
                 f"mechanism {cls.name!r} has parameters {sorted(expected) or 'none'}; the survey states "
                 f"{sorted(parameters) or 'none'}: it must state exactly the mechanism's own"
-            )
+            ).at("parameters")
         return cls(*stated, **parameters)
 
     @final
@@ -250,7 +250,7 @@ class Mechanism(abc.ABC):
         if self.cells > MAX_CELLS:
             raise CapacityError(
                 f"counting {self.name} reports here takes {self.cells:,} counters, above the {MAX_CELLS:,} that one "
-                "process keeps; use a smaller domain, dimension or number of expected users"
+                "process keeps; use a smaller domain, dimension or number of expected people"
             )
         return zeros(self.cells, np.int64)
 
@@ -286,5 +286,5 @@ def log_of(chance: Fraction) -> float:
 def _stated(value: Any) -> Any:
     """A parameter as plain JSON values."""
     if isinstance(value, tuple) and value and hasattr(value[0], "to_statement"):
-        return [one.to_statement() for one in value]
+        return [part.to_statement() for part in value]
     return value

@@ -51,14 +51,16 @@ class Binary(VectorMechanism):
     largest_dimension: ClassVar[int] = 1
 
     @classmethod
-    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
+    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, people: int) -> Self:
         return cls(dimension, radius, epsilon, 0.0)
 
     def _check_parameters(self) -> None:
         if self.delta != 0:
-            raise SurveyError("delta must be 0 for binary: its guarantee is pure epsilon-LDP")
+            raise SurveyError("delta must be 0 for binary: its guarantee is pure epsilon-LDP").at("delta")
         if self.dimension != 1:
-            raise MechanismError(f"binary answers one number, not {self.dimension}: use 'codebook' or 'auto'")
+            raise MechanismError(f"binary answers one number, not {self.dimension}: use 'codebook' or 'auto'").at(
+                "dimension"
+            )
 
     @cached_property
     def codec(self) -> IndexCodec:
@@ -105,8 +107,8 @@ class Binary(VectorMechanism):
 
     def probability(self, report: Report, number: float) -> Fraction:
         """The exact probability that x = `number` sends `report`."""
-        one = Fraction(self.threshold(number), ONE)
-        return one if report == 1 else 1 - one
+        chance = Fraction(self.threshold(number), ONE)
+        return chance if report == 1 else 1 - chance
 
     def blanket(self) -> Blanket:
         """The law of the two ends: the chances of all numbers between them are mixtures of theirs.
@@ -130,7 +132,7 @@ class Binary(VectorMechanism):
         counts[0] += int(batch.sum())
 
     def estimate(self, counts: Counts, n_reports: int) -> Floats:
-        """C r times the mean of the reports as +-1."""
+        """The mean: c r times that of the reports as +-1."""
         return np.array([self.debias * self.radius * (2 * int(counts[0]) - n_reports) / n_reports])
 
     @property
@@ -190,7 +192,7 @@ class Binary(VectorMechanism):
 class BinaryReference(VectorReference):
     """One coin, whose chance lies within the stated amplitude of one half, and the bit that it shows.
 
-    Then no two numbers can be told apart better than the ends of the range.
+    Then no two numbers can be distinguished better than the ends of the range.
     """
 
     outcomes: ClassVar[Sequence[Script]] = ([0], [1])

@@ -56,7 +56,7 @@ class ChannelMechanism(Mechanism):
 
     @classmethod
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """An instance to audit, over so many values if it exists for any number; else its largest miniature."""
+        """An instance to audit, over `size` values if it exists for any number; else its largest miniature."""
         return cls.miniatures(epsilon)[-1]
 
     @abc.abstractmethod
@@ -119,7 +119,7 @@ class ChannelMechanism(Mechanism):
 
     @final
     def stated_reference(self) -> ChannelReference:
-        """That no report is less likely than one way to draw it."""
+        """A check of the stated law: no report is less likely than one way to draw it."""
         return StatedReference(self, self.domain_size)
 
     @final
@@ -128,7 +128,7 @@ class ChannelMechanism(Mechanism):
         if type(value) is not int or not 0 <= value < self.domain_size:
             raise ValueOutsideDomainError(
                 f"the value is not an index of this domain; give an integer from 0 to {self.domain_size - 1}"
-            )
+            ).at("value")
         return self._randomize(value, source)
 
     @final

@@ -126,7 +126,7 @@ class ChannelMatrix:
         """The matrix that `to_bytes` wrote; anything else raises `MechanismError`.
 
         No more is unpacked than the header announces, and that is bounded. The content has one form; how zlib packed
-        it may differ between its versions, so matrices are told apart by `digest`, not by these bytes.
+        it may differ between its versions, so matrices are compared by `digest`, not by these bytes.
         """
         reports, values, bits = _read_header(payload)
         body = _unpack(payload[_HEADER.size :], 8 * reports + 4 * reports * values)
@@ -171,24 +171,28 @@ class ChannelMatrix:
 def _checked(entries: Any, bits: Any) -> tuple[NDArray[np.uint32], int]:
     """A private copy of the entries and the bits as an int, if they are a channel."""
     if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or not 1 <= bits <= MAX_BITS:
-        raise MechanismError(f"a channel matrix's bits must be an integer from 1 to {MAX_BITS}")
+        raise MechanismError(f"a channel matrix's bits must be an integer from 1 to {MAX_BITS}").at("bits")
     try:
         given = np.asarray(entries)
     except ValueError:  # rows of different lengths
         given = np.empty(0)
     if given.ndim != 2 or given.dtype.kind not in "iu":
-        raise MechanismError("a channel matrix must be a table of integers: one row per report, one column per value")
-    _check_shape(*given.shape)
-    one = 1 << int(bits)
-    if given.min() < 1 or given.max() >= one:
         raise MechanismError(
-            f"a channel matrix's entries must lie from 1 to {one - 1:,}: a report that is impossible for some value "
+            "a channel matrix must be a table of integers: one row per report, one column per value"
+        ).at("entries")
+    _check_shape(*given.shape)
+    unit = 1 << int(bits)
+    if given.min() < 1 or given.max() >= unit:
+        raise MechanismError(
+            f"a channel matrix's entries must lie from 1 to {unit - 1:,}: a report that is impossible for some value "
             "tells that it is not that value"
-        )
+        ).at("entries")
     integers = given.astype(np.uint32)
     sums = integers.sum(axis=0, dtype=np.uint64)  # at most 2**24 entries below 2**32: no overflow
-    if (sums != one).any():
-        raise MechanismError(f"every column of a channel matrix must add up to 2**bits = {one:,}; some do not")
+    if (sums != unit).any():
+        raise MechanismError(f"every column of a channel matrix must add up to 2**bits = {unit:,}; some do not").at(
+            "entries"
+        )
     return integers, int(bits)
 
 
@@ -197,11 +201,13 @@ def _check_shape(reports: int, values: int) -> None:
         raise MechanismError(
             f"a channel matrix of {reports:,} reports and {values:,} values cannot be used; both must be at least 2 "
             f"and there may be {MAX_MATRIX_ENTRIES:,} entries at most"
-        )
+        ).at("entries")
 
 
 def _malformed(why: str) -> MechanismError:
-    return MechanismError(f"these bytes are no channel matrix: {why}; write them with ChannelMatrix.to_bytes")
+    return MechanismError(f"these bytes are not a channel matrix: {why}; write them with ChannelMatrix.to_bytes").at(
+        "payload"
+    )
 
 
 def _read_header(payload: bytes) -> tuple[int, int, int]:

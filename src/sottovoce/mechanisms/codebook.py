@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.mechanisms.base import Batch, Counts, Floats, InputLength, Report, log_of
+from sottovoce.mechanisms.codebook_reference import CodebookReference
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.reference import DeviceRun, Script, index_rows
 from sottovoce.mechanisms.shards import Sharded, blocks_of_rows
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.vector import VectorMechanism, VectorReference, inside_ball, lift
-from sottovoce.randomness import ONE, Source, epsilon_of, within_epsilon
+from sottovoce.mechanisms.vector import VectorMechanism, inside_ball, lift
+from sottovoce.randomness import Source, epsilon_of
 from sottovoce.randomness.philox import Key
-from sottovoce.randomness.scripts import unpredictable
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import two_level_law
 from sottovoce.theory.codebook import SHARING, CodebookConstants, best_sizes, codebook_constants
@@ -42,15 +41,6 @@ Measured, not proved: over vectors of one, two, four and all entries, sizes 64 t
 largest deviation from uniformly random rotations was 1.3e-4, with a standard error of 0.25e-4. The tests hold every
 size to this limit at epsilon 1.
 """
-
-_LEAST_PAIRS: Final = 2_000
-"""Pairs of runs, the coin down and up, that an audit makes however few rotations there are."""
-
-_MOST_ROTATIONS: Final = 2**17
-"""Rotations up to which an audit runs each."""
-
-_SWEEPS: Final = 4
-"""How often each rotation is run, if time allows: a fault in half of its reports hides from a pair of runs in four."""
 
 
 @final
@@ -89,33 +79,35 @@ class Codebook(VectorMechanism):
     counted_as = "signed number"
 
     @classmethod
-    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
-        """The least size, the best (M, m), and a rotation for every g = 0.05 D/B expected users."""
+    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, people: int) -> Self:
+        """The least size, the best (M, m), and a rotation for every g = 0.05 D/B expected people."""
         size = max(MIN_SIZE, 1 << dimension.bit_length())
         candidates, marked = best_sizes(size, epsilon)
         made = cls(dimension, radius, epsilon, 0.0, size, candidates, marked, 1, layers_for(size))
-        return made.for_users(users, DEFAULT_COUNTERS)
+        return made.for_people(people, DEFAULT_COUNTERS)
 
-    def for_users(self, users: int, max_counters: int) -> Self:
-        """The same with a rotation for every g = 0.05 D/B users, as far as so many counters allow."""
+    def for_people(self, people: int, max_counters: int) -> Self:
+        """This mechanism with a rotation for every g = 0.05 D/B people, as far as `max_counters` allows."""
         group = SHARING * self.size / self.constants.sharing
-        rotations = min(max(1, math.ceil(users / group)), max(1, max_counters // self.size), MAX_ROTATIONS)
+        rotations = min(max(1, math.ceil(people / group)), max(1, max_counters // self.size), MAX_ROTATIONS)
         return replace(self, rotations=rotations)
 
     def _check_parameters(self) -> None:
         if self.delta != 0:
-            raise SurveyError("delta must be 0 for codebook: its guarantee is pure epsilon-LDP")
+            raise SurveyError("delta must be 0 for codebook: its guarantee is pure epsilon-LDP").at("delta")
         self._check_own("size", MIN_SIZE, 2**21)
         self._check_own("candidates", 2, 2 * self.size)
         self._check_own("marked", 1, self.candidates // 2)
         self._check_own("rotations", 1, MAX_ROTATIONS)
         self._check_own("layers", layers_for(self.size), 8)
         if self.size & (self.size - 1) or self.candidates & (self.candidates - 1):
-            raise SurveyError("size and candidates must be powers of two")
+            raise SurveyError("size and candidates must be powers of two").at("size")
         if self.size <= self.dimension:
-            raise SurveyError(f"size is {self.size}: it must be above the dimension, {self.dimension}")
+            raise SurveyError(f"size is {self.size}: it must be above the dimension, {self.dimension}").at("size")
         if not self.constants.is_informative:
-            raise MechanismError(f"epsilon {self.epsilon:g} is too small: the report carries nothing; use a larger one")
+            raise MechanismError(
+                f"epsilon {self.epsilon:g} is too small: the report carries nothing; use a larger one"
+            ).at("epsilon")
 
     @cached_property
     def codec(self) -> IndexCodec:
@@ -264,17 +256,17 @@ class Codebook(VectorMechanism):
 
         cell, sign = divmod(cast(int, report), 2)
         (rotation, row), h = divmod(cell, self.size), self.candidates // 2
-        block, place = divmod(row, h)
+        block, index = divmod(row, h)
         unit = lift(inside_ball(vector, self.radius), self.radius, self.size)[0]
         top = mark(rotate(unit, self.key, rotation, self.layers)[block * h : (block + 1) * h], self.marked)
-        chance = self.levels.each_inside if top[2 * place + sign] else self.levels.each_outside
+        chance = self.levels.each_inside if top[2 * index + sign] else self.levels.each_outside
         return chance / (self.rotations * (self.size // h))
 
     def log_prob(self, report: Report, vector: Floats) -> float:
         return log_of(self.probability(report, vector))
 
     def privacy_ratio(self) -> Fraction:
-        """That of the two levels: whatever the ranking does, equally many candidates are marked."""
+        """The ratio of the two levels: whatever the ranking does, equally many candidates are marked."""
         return self.levels.ratio
 
     @classmethod
@@ -337,103 +329,3 @@ def mark(scores: Floats, marked: int) -> NDArray[np.bool_]:
     top = np.zeros(2 * len(scores), dtype=np.bool_)
     top[2 * rows + (finite[rows] < 0)] = True
     return top
-
-
-@final
-class CodebookReference(VectorReference):
-    """Rotation and block are drawn before the vector is looked at, and equally many candidates are marked for all.
-
-    So a report's probabilities under two vectors are in the ratio of its candidate's: at most that of the two levels.
-    `mark` is the device's own, which hostile scores are tried on.
-    """
-
-    def __init__(
-        self,
-        dimension: int,
-        radius: float,
-        epsilon: float,
-        size: int,
-        candidates: int,
-        marked: int,
-        rotations: int,
-        layers: int,
-        key: Key,
-        mark: Callable[[Floats, int], NDArray[np.bool_]],
-    ) -> None:
-        super().__init__(dimension, radius)
-        self.epsilon, self.size, self.candidates, self.marked = epsilon, size, candidates, marked
-        self.rotations, self.layers, self.key, self.mark = rotations, layers, key, mark
-        self.threshold = TwoLevel(marked, candidates - marked, epsilon).threshold
-        self.requests = [rotations, 2 * size // candidates, -self.threshold, marked, candidates - marked]
-        self._bounds = np.array([max(1, request) for request in self.requests])
-
-    def marks(self, vector: Floats, rotation: int, block: int) -> NDArray[np.bool_]:
-        """Which candidates must be marked: those of the largest scores, the first of equals, ranked a second way."""
-        from sottovoce.kernels.rotations import rotate
-
-        h = self.candidates // 2
-        unit = lift(self.inside(vector), self.radius, self.size)[0]
-        scores = rotate(unit, self.key, rotation, self.layers)[block * h : (block + 1) * h]
-        best = np.lexsort((np.arange(h), -np.abs(scores)))[: self.marked]
-        marked = np.zeros((h, 2), dtype=np.bool_)
-        marked[best, np.where(scores[best] < 0, 1, 0)] = True
-        return marked.reshape(-1)
-
-    def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
-        """Every rotation, with the coin down and up, several times over; of very many, some at random."""
-        few = self.rotations <= _MOST_ROTATIONS
-        for _ in range(max(_SWEEPS, -(-_LEAST_PAIRS // self.rotations))):
-            order = rng.permutation(self.rotations) if few else rng.integers(0, self.rotations, size=_MOST_ROTATIONS)
-            for rotation in order.tolist():
-                _, block, _, *ranks = rng.integers(0, self._bounds).tolist()
-                yield [[rotation, block, coin, *ranks] for coin in (0, 1)]
-
-    def edge_scripts(self, rng: np.random.Generator) -> list[Script]:
-        bounds = self._bounds
-        drawn = [draws.tolist() for draws in (0 * bounds, bounds - 1, rng.integers(0, bounds))]
-        return [[*draws[:2], coin, *draws[3:]] for draws in drawn for coin in (0, 1)]
-
-    def guarantee(self) -> tuple[float, str]:
-        ratio = Fraction(self.threshold * (self.candidates - self.marked), (ONE - self.threshold) * self.marked)
-        words = f"the two levels of a candidate are in the ratio {float(ratio):.9g}"
-        return epsilon_of(ratio), "" if within_epsilon(ratio, self.epsilon) else words
-
-    def wrong_law(self) -> str:
-        """Scores for which the device's code marks too many candidates, or too few."""
-        h, rng = self.candidates // 2, unpredictable()
-        hostile = [np.full(h, x) for x in (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324)]
-        hostile += [rng.choice([math.nan, math.inf, -math.inf, 1.0, -1.0, 0.0], size=h) for _ in range(50)]
-        hostile += list(rng.standard_normal((50, h)))
-        for scores in hostile:
-            found = int(self.mark(scores, self.marked).sum())
-            if found != self.marked:
-                return f"scores {scores[:6].tolist()} ..: {found} candidates are marked, where {self.marked} must be"
-        return ""
-
-    def wrong_run(self, run: DeviceRun, vector: Floats) -> str:
-        if run.asked != self.requests:
-            return f"the device asks for {run.asked}, where {self.requests} is stated"
-        rotation, block, inside, *ranks = run.played
-        candidate = np.flatnonzero(self.marks(vector, rotation, block) == bool(inside))[ranks[0 if inside else 1]]
-        number = 2 * rotation * self.size + block * self.candidates + candidate
-        right = index_rows(np.array([number]), 2 * self.rotations * self.size).tobytes()
-        if run.sent == right:
-            return ""
-        return (
-            f"rotation {rotation}, block {block}: with the coin {'up' if inside else 'down'} and ranks {ranks} the "
-            f"device sends {run.sent.hex()}, where its marks give {right.hex()}"
-        )
-
-    def _every(self, done: int) -> bool:
-        return self.rotations <= min(done, _MOST_ROTATIONS)
-
-    def method(self, done: int) -> str:
-        run = "every one" if self._every(done) else f"{min(done, self.rotations):,}"
-        return (
-            f"exactly {self.marked} of {self.candidates} candidates are marked whatever the floats do, and reports "
-            f"follow the marks in {run} of {self.rotations:,} rotations"
-        )
-
-    def assumptions(self, done: int) -> tuple[str, ...]:
-        rest = () if self._every(done) else ("rotations that were not run do as those that were",)
-        return (*super().assumptions(done), *rest)

@@ -88,7 +88,7 @@ def _refuse_rows(bad: Any, what: str) -> None:
 
 
 def _padded(payloads: Payloads, bits: int) -> Verdicts:
-    """Rows with a bit set beyond the first `bits`, of which the last byte holds at least one."""
+    """Rows with a bit set beyond the first `bits`; the last byte holds at least one of these first bits."""
     verdicts: Verdicts = payloads[:, -1] > 0xFF >> (8 * payloads.shape[1] - bits)
     return verdicts
 
@@ -166,7 +166,7 @@ class BitmapCodec:
         return batch.astype(np.uint8, copy=False)
 
     def decode_many(self, payloads: Payloads) -> Payloads:
-        """The same rows, refused when a padding bit is set."""
+        """The rows unchanged; refused when a padding bit is set."""
         _refuse_rows(~self.good_rows(payloads), "sets a bit beyond the domain")
         return payloads
 
@@ -300,7 +300,7 @@ def _check_subsets(batch: NDArray[Any], domain_size: int, subset_size: int) -> N
 
 
 def _outside(batch: NDArray[np.int64], domain_size: int) -> Verdicts:
-    """Of rows that increase, those with a member outside the domain."""
+    """Which of the rows, all increasing, have a member outside the domain."""
     return (batch[:, 0] < 0) | (batch[:, -1] >= domain_size)
 
 
@@ -356,7 +356,7 @@ class TablesCodec:
         return batch.astype(np.uint8, copy=False)
 
     def decode_many(self, payloads: Payloads) -> Payloads:
-        """The same rows, once every one is checked."""
+        """The rows unchanged, after each one is checked."""
         wrong = ~self.good_rows(payloads)
         if wrong.any():
             raise ReportError(

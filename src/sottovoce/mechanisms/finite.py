@@ -49,7 +49,7 @@ class FiniteMechanism(ChannelMechanism):
                 f"epsilon {self.epsilon:g} is too small for {self.name} over {self.domain_size:,} values{own}: rounded "
                 f"toward privacy its report carries nothing; use a larger epsilon{', other parameters' if own else ''} "
                 "or mechanism='hadamard'"
-            )
+            ).at("epsilon")
 
     @classmethod
     @abc.abstractmethod
@@ -59,7 +59,7 @@ class FiniteMechanism(ChannelMechanism):
     @classmethod
     @final
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """The best one over so many values."""
+        """The mechanism with the best parameters for `size` values."""
         return cls.best(size, epsilon)
 
     @property
@@ -166,7 +166,7 @@ class FiniteMechanism(ChannelMechanism):
             raise MechanismError(
                 f"weights have shape {given.shape}: give one for each of the {self.domain_size:,} values, or a matrix "
                 "with such rows"
-            )
+            ).at("weights")
         rows = given.reshape(-1, self.domain_size)
         moments = np.empty_like(rows)
         step = max(1, _BLOCK // max(self.cells, self.domain_size))

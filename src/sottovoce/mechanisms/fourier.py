@@ -88,28 +88,30 @@ class Fourier(ChannelMechanism):
 
     @classmethod
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """The plainest one over so many values."""
+        """The mechanism with the simplest parameters for `size` values."""
         return cls(size, epsilon, (size,), 1)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.sizes, tuple | list) or not self.sizes:
-            raise SurveyError("sizes must be a list of the attributes' sizes, one integer or more")
+            raise SurveyError("sizes must be a list of the attributes' sizes, one integer or more").at("sizes")
         if len(self.sizes) > self.domain_size.bit_length():
-            raise SurveyError(f"sizes lists more attributes than {self.domain_size:,} values can have")
-        sizes = tuple(check_integer("an attribute's size", size, 2, self.domain_size) for size in self.sizes)
+            raise SurveyError(f"sizes lists more attributes than {self.domain_size:,} values can have").at("sizes")
+        sizes = tuple(check_integer(f"sizes[{i}]", size, 2, self.domain_size) for i, size in enumerate(self.sizes))
         object.__setattr__(self, "sizes", sizes)
         if math.prod(sizes) != self.domain_size:
-            raise SurveyError(f"sizes must have the product {self.domain_size}, the number of possible values")
+            raise SurveyError(f"sizes must have the product {self.domain_size}, the number of possible values").at(
+                "sizes"
+            )
         self._check_own("order", 1, len(sizes))
         self._check_own("only", 0, len(sizes))
         self._check_own("tilt", -MAX_TILT, MAX_TILT)
         if self.only and self.order != 1:
-            raise SurveyError("where one attribute only is reported on, order must be 1")
+            raise SurveyError("where one attribute only is reported on, order must be 1").at("order")
         if sum(self.bits) > _MAX_BITS or sum(self._numbers) > _MAX_COEFFICIENTS:
             raise SurveyError(
                 f"these attributes take {sum(self.bits)} bits and {sum(self._numbers):,} parities; at most "
                 f"{_MAX_BITS} and {_MAX_COEFFICIENTS:,} are allowed: use a lower order, or fewer or smaller attributes"
-            )
+            ).at("order")
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
@@ -124,26 +126,26 @@ class Fourier(ChannelMechanism):
     def _numbers(self) -> tuple[int, ...]:
         """How many coefficients touch 1, 2, .., `order` attributes: elementary symmetric sums of 2^bits - 1."""
         counts = [1] + [0] * self.order
-        for place in self._places:
+        for attribute in self._places:
             for touched in range(self.order, 0, -1):
-                counts[touched] += ((1 << self.bits[place]) - 1) * counts[touched - 1]
+                counts[touched] += ((1 << self.bits[attribute]) - 1) * counts[touched - 1]
         return tuple(counts[1:])
 
     @cached_property
     def coefficients(self) -> NDArray[np.int64]:
         """The masks, in the order of the reports; read-only."""
-        shifts = [sum(self.bits[place + 1 :]) for place in range(len(self.bits))]
+        shifts = [sum(self.bits[attribute + 1 :]) for attribute in range(len(self.bits))]
         single = {p: np.arange(1, 1 << self.bits[p], dtype=np.int64) << shifts[p] for p in self._places}
         groups = []
         for touched in range(1, self.order + 1):
-            for places in combinations(self._places, touched):
+            for attributes in combinations(self._places, touched):
                 masks = np.zeros(1, dtype=np.int64)
-                for place in places:
-                    masks = (masks[:, None] + single[place]).reshape(-1)
+                for attribute in attributes:
+                    masks = (masks[:, None] + single[attribute]).reshape(-1)
                 groups.append(masks)
-        found = np.concatenate(groups)
-        found.flags.writeable = False
-        return found
+        coefficients = np.concatenate(groups)
+        coefficients.flags.writeable = False
+        return coefficients
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
@@ -283,11 +285,11 @@ class Fourier(ChannelMechanism):
         """The law of two values whose signs differ most often.
 
         Every parity is odd for some value and even for value 0, so none is the same for all. Two values' signs differ
-        where the parity of the bits in which their codes differ is odd. Of masks that touch given attributes, the sum
-        of (-1)^parity is the product of -1 for every attribute in which the values differ and of the number of masks,
-        2^bits - 1, for every other: it matters only which attributes these are, and then only their bits. Any can be.
+        where the parity of the bits in which their codes differ is odd. Over the masks that touch given attributes, the
+        sum of (-1)^parity is the product of -1 for every attribute in which the values differ and of the number of
+        masks, 2^bits - 1, for every other: it matters only which attributes these are, and then only their bits.
         """
-        by_bits = sorted(Counter(self.bits[place] for place in self._places).items())
+        by_bits = sorted(Counter(self.bits[attribute] for attribute in self._places).items())
         least = min(
             self._sum_of_signs(by_bits, differing)
             for differing in product(*(range(number + 1) for _, number in by_bits))
@@ -335,15 +337,15 @@ class FourierReference(TwoLevelReference):
         groups = [group for n in range(1, order + 1) for group in combinations(places, n)]
         masks = [self._masks(group) for group in groups]
         self.masks = np.concatenate(masks)
-        self.shares = np.cumsum(np.repeat([weights[len(group) - 1] for group in groups], [len(one) for one in masks]))
+        self.shares = np.cumsum(np.repeat([weights[len(group) - 1] for group in groups], [len(part) for part in masks]))
         self._requests = [int(self.shares[-1]), -self.threshold]
 
     def _masks(self, group: tuple[int, ...]) -> Values:
-        found = np.zeros(1, dtype=np.int64)
-        for place in range(len(self.sizes)):
-            digits = np.arange(1, 1 << self.bits[place]) if place in group else np.zeros(1, dtype=np.int64)
-            found = ((found[:, None] << self.bits[place]) + digits).reshape(-1)
-        return found
+        masks = np.zeros(1, dtype=np.int64)
+        for attribute in range(len(self.sizes)):
+            digits = np.arange(1, 1 << self.bits[attribute]) if attribute in group else np.zeros(1, dtype=np.int64)
+            masks = ((masks[:, None] << self.bits[attribute]) + digits).reshape(-1)
+        return masks
 
     def requests(self, value: int) -> list[Request]:
         return self._requests

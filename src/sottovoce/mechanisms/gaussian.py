@@ -26,10 +26,10 @@ from sottovoce.theory.calibration import discrete_gaussian_variance, zcdp_delta_
 __all__ = ["Gaussian"]
 
 BIAS = 0.01
-"""Largest step of the grid, in an estimate's standard errors at the expected users."""
+"""Largest step of the grid, in an estimate's standard errors at the expected people."""
 
 LEAST_VARIANCE, MOST_VARIANCE = 2**20, 2**53 - 1
-"""Noise in squared grid steps: coarser grids are no use, larger integers do not travel in JSON."""
+"""Noise in squared grid steps: coarser grids are useless, larger integers do not travel in JSON."""
 
 MOST_STEPS = 2**30
 
@@ -75,8 +75,8 @@ class Gaussian(VectorMechanism):
     in_browsers: ClassVar[bool] = False
 
     @classmethod
-    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
-        """The least noise, on the finest grid in the fewest bytes that keep its step below `BIAS` for `users`."""
+    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, people: int) -> Self:
+        """The least noise, on the finest grid in the fewest bytes that keep its step below `BIAS` for `people`."""
         _check_delta_positive(delta := check_delta(delta))
         dimension, needed = check_dimension(dimension), discrete_gaussian_variance(check_epsilon(epsilon), delta)
         for bytes_each in (2, 3, 4):
@@ -86,13 +86,13 @@ class Gaussian(VectorMechanism):
             limit = min(largest / reach, math.sqrt(MOST_VARIANCE / needed), float(MOST_STEPS))
             steps = max(1, int(limit) - 1)
             noise_variance = math.ceil(needed * steps**2)
-            if noise_variance >= LEAST_VARIANCE and users <= BIAS**2 * noise_variance:
+            if noise_variance >= LEAST_VARIANCE and people <= BIAS**2 * noise_variance:
                 break
         return cls(dimension, radius, epsilon, delta, steps, noise_variance)
 
     @classmethod
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """With that delta: there is none without."""
+        """An instance with this delta; without one there is none."""
         return cls.best(size, 1.0, epsilon, delta, 10_000)
 
     def _check_parameters(self) -> None:
@@ -104,7 +104,7 @@ class Gaussian(VectorMechanism):
                 f"the stated noise is too small: steps {self.steps} and noise_variance {self.noise_variance} give "
                 f"delta {float(self.delta_upper):.3g} at epsilon {self.epsilon:g}, above the stated {self.delta:g}; "
                 "increase the noise, or state a larger epsilon or delta"
-            )
+            ).at("noise_variance")
 
     @cached_property
     def delta_upper(self) -> Fraction:
@@ -225,7 +225,7 @@ class Gaussian(VectorMechanism):
         return Reach(self.bound * self.step, math.sqrt(self.dimension), True)
 
     def log_prob(self, report: Report, vector: Floats) -> float:
-        """That of the discrete Gaussian, up to a constant."""
+        """The log probability of the discrete Gaussian, up to a constant."""
         grid = self.on_grid(inside_ball(vector, self.radius))
         away = np.subtract(cast(tuple[int, ...], report), grid).astype(np.float64)
         return -float(away @ away) / (2 * self.noise_variance)
@@ -255,7 +255,7 @@ def _check_delta_positive(delta: float) -> None:
     if delta == 0:
         raise MechanismError(
             "gaussian cannot give delta = 0: state a delta such as 1e-6, or use mechanism='codebook', which is pure"
-        )
+        ).at("delta")
 
 
 def _squared_reach(dimension: int) -> int:
@@ -317,13 +317,15 @@ class GaussianReference(VectorReference):
             return _parting(run.asked, again.asked)
         right = [max(-self.bound, min(self.bound, number + drawn)) for number, drawn in zip(grid, noise, strict=True)]
         width, sent = self.bound.bit_length() // 8 + 1, run.sent
-        found = [int.from_bytes(sent[at : at + width], "little", signed=True) for at in range(0, len(sent), width)]
-        if found == right and len(sent) == width * self.dimension:
+        reported = [int.from_bytes(sent[at : at + width], "little", signed=True) for at in range(0, len(sent), width)]
+        if reported == right and len(sent) == width * self.dimension:
             return ""
-        axis = next((i for i, (one, other) in enumerate(zip(found, right, strict=False)) if one != other), 0)
+        axis = next(
+            (i for i, (value, expected) in enumerate(zip(reported, right, strict=False)) if value != expected), 0
+        )
         return (
             f"noise {noise[axis]} ({noise[axis] / math.sqrt(self.variance):.3g} standard deviations) in coordinate "
-            f"{axis} makes the device send {found[axis] if axis < len(found) else sent.hex()[:48]}, where "
+            f"{axis} makes the device send {reported[axis] if axis < len(reported) else sent.hex()[:48]}, where "
             f"{right[axis]} is right"
         )
 
@@ -338,11 +340,13 @@ class GaussianReference(VectorReference):
         return (*super().assumptions(done), theorem)
 
 
-def _parting(found: list[Request], right: list[Request]) -> str:
-    at = next((i for i, (one, other) in enumerate(zip(found, right, strict=False)) if one != other), None)
+def _parting(requests: list[Request], right: list[Request]) -> str:
+    at = next(
+        (i for i, (request, expected) in enumerate(zip(requests, right, strict=False)) if request != expected), None
+    )
     if at is None:
-        return f"the device draws {len(found)} integers, where the sampler draws {len(right)}"
-    return f"draw {at} of the device is below {found[at]}, where the sampler's is below {right[at]}"
+        return f"the device draws {len(requests)} integers, where the sampler draws {len(right)}"
+    return f"draw {at} of the device is below {requests[at]}, where the sampler's is below {right[at]}"
 
 
 def sample(variance: int, source: ScriptedSource) -> int:
@@ -363,7 +367,7 @@ def sample(variance: int, source: ScriptedSource) -> int:
 
 
 def _exponential(over: int, under: int, source: ScriptedSource) -> bool:
-    """True with probability exp(-over/under): so many whole factors 1/e, and the rest by its alternating series."""
+    """True with probability exp(-over/under): the whole factors 1/e, then the rest by its alternating series."""
     units = max(0, -(-over // under) - 1)
     return all(_series(1, 1, source) for _ in range(units)) and _series(over - units * under, under, source)
 

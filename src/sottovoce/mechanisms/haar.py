@@ -45,7 +45,7 @@ class Haar(LevelResponse):
 
     @classmethod
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """The plainest one over so many values."""
+        """The mechanism with the simplest parameters for `size` values."""
         return cls(size, epsilon)
 
     def _check_parameters(self) -> None:

@@ -49,8 +49,8 @@ def most_odd(n: int) -> int:
     for b in range(n.bit_length()):
         run, tail = 1 << b, n & ((1 << b) - 1)
         pairs, has_run = n >> (b + 1), bool(n >> b & 1)
-        one, none = (run, tail) if has_run else (tail, 0)
-        rest = one if pairs else none
+        with_higher_bit, without = (run, tail) if has_run else (tail, 0)
+        rest = with_higher_bit if pairs else without
         best = max(best, pairs * run + rest)
     return best
 
@@ -73,7 +73,7 @@ class Hadamard(FiniteMechanism):
         The paper's q(w) counts v_i where it means z_i. K comes from the integer's bit length, not
         from a floating logarithm.
     Raises
-        `ValueOutsideDomainError` for a value that is no index, `ReportError` for foreign bytes.
+        `ValueOutsideDomainError` for a value that is not an index, `ReportError` for foreign bytes.
     """
 
     name: ClassVar[str] = "hadamard"
@@ -95,7 +95,7 @@ class Hadamard(FiniteMechanism):
 
     @property
     def outputs_size(self) -> int:
-        """K, the least power of two above J."""
+        """K, the smallest power of two above J."""
         return 1 << self.domain_size.bit_length()
 
     @property
@@ -268,7 +268,7 @@ class Hadamard(FiniteMechanism):
 
 
 class HadamardReference(TwoLevelReference):
-    """A position with the parity that the coin says; a wrong one is mended in the row's lowest bit."""
+    """A position with the parity that the coin says; a wrong one is corrected in the row's lowest bit."""
 
     def __init__(self, values: int, epsilon: float) -> None:
         self.positions = 1 << values.bit_length()
@@ -281,5 +281,5 @@ class HadamardReference(TwoLevelReference):
     def payloads(self, values: Values, draws: Draws) -> Rows:
         coin, position = draws.T
         row = values + 1
-        mended = position ^ np.where(odd_parity(row & position) == (coin == 1), row & -row, 0)
-        return index_rows(mended, self.positions)
+        corrected = position ^ np.where(odd_parity(row & position) == (coin == 1), row & -row, 0)
+        return index_rows(corrected, self.positions)

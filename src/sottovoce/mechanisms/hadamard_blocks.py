@@ -53,7 +53,7 @@ class HadamardBlocks(FiniteMechanism):
     Deviations
         B minimises the exact total variance, which the authors' closed form for it does not.
     Raises
-        `SurveyError` for a number of blocks that is no power of two.
+        `SurveyError` if the number of blocks is not a power of two.
     """
 
     blocks: int
@@ -77,7 +77,7 @@ class HadamardBlocks(FiniteMechanism):
     def _check_parameters(self) -> None:
         self._check_own("blocks", 1, self.domain_size)
         if self.blocks & (self.blocks - 1):
-            raise SurveyError(f"blocks is {self.blocks}: it must be a power of two up to the domain size")
+            raise SurveyError(f"blocks is {self.blocks}: it must be a power of two up to the domain size").at("blocks")
 
     @property
     def block_size(self) -> int:

@@ -84,17 +84,23 @@ class HashedPrefixes(Mechanism):
         for name in ("ends", "rows"):
             given = getattr(self, name)
             if not isinstance(given, tuple | list) or not given:
-                raise SurveyError(f"{name} must be a list of integers, one for every level")
+                raise SurveyError(f"{name} must be a list of integers, one for every level").at(name)
             most = self.bits if name == "ends" else MAX_ROWS
-            object.__setattr__(self, name, tuple(check_integer(f"an entry of {name}", one, 1, most) for one in given))
+            object.__setattr__(
+                self, name, tuple(check_integer(f"{name}[{i}]", entry, 1, most) for i, entry in enumerate(given))
+            )
         if any(a >= b for a, b in pairwise(self.ends)) or self.ends[-1] != self.bits:
-            raise SurveyError(f"ends must increase, and the last must be the {self.bits} bits of a whole code")
+            raise SurveyError(f"ends must increase, and the last must be the {self.bits} bits of a whole code").at(
+                "ends"
+            )
         if len(self.rows) != len(self.ends) or sum(self.rows) > MAX_ROWS:
-            raise SurveyError(f"rows must be one number for every level, at most {MAX_ROWS:,} together")
+            raise SurveyError(f"rows must be one number for every level, at most {MAX_ROWS:,} together").at("rows")
         self._check_own("order", 2, 2**31)
         self._check_own("dimension", 2, 64)
         if ProjectiveSpace(self.order, self.dimension).points * sum(self.rows) > 2**62:
-            raise SurveyError("order, dimension and rows give more reports than a 64-bit integer can number")
+            raise SurveyError("order, dimension and rows give more reports than a 64-bit integer can number").at(
+                "order"
+            )
         _ = self.inner
 
     @classmethod
@@ -109,7 +115,7 @@ class HashedPrefixes(Mechanism):
 
     @classmethod
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """Two levels over codes of so many size."""
+        """Two levels over codes of `size` bits."""
         ends = (size,) if size < 2 else (size // 2, size)
         return cls(size, epsilon, ends, (2,) * len(ends), 5, 3)
 
@@ -153,24 +159,24 @@ class HashedPrefixes(Mechanism):
 
     def _words(self, row: int) -> NDArray[np.uint32]:
         """A row's word for every bit of the code; zero beyond its prefix."""
-        found: NDArray[np.uint32] = words(self.key, self.bits, layers=1, rotation=row, purpose=PREFIX_HASHES)[0]
-        found[self.row_ends[row] :] = 0
-        return found
+        row_words: NDArray[np.uint32] = words(self.key, self.bits, layers=1, rotation=row, purpose=PREFIX_HASHES)[0]
+        row_words[self.row_ends[row] :] = 0
+        return row_words
 
     @cached_property
     def tables(self) -> NDArray[np.uint32]:
         """For every row, every byte of a code and every value of it: the XOR of the words of the bits that are set."""
         size = (self.bits + 7) // 8
-        found = np.zeros((sum(self.rows), size, 256), dtype=np.uint32)
-        for row in range(len(found)):
+        tables = np.zeros((sum(self.rows), size, 256), dtype=np.uint32)
+        for row in range(len(tables)):
             own = np.zeros(8 * size, dtype=np.uint32)
             own[: self.bits] = self._words(row)
-            for bit in range(8):  # of a byte, the highest first
+            for bit in range(8):  # the bits of a byte, the highest first
                 low = 1 << (7 - bit)
                 set_too = np.flatnonzero(np.arange(256) & low)
-                found[row][:, set_too] ^= own.reshape(size, 8)[:, bit, None]
-        found.flags.writeable = False
-        return found
+                tables[row][:, set_too] ^= own.reshape(size, 8)[:, bit, None]
+        tables.flags.writeable = False
+        return tables
 
     def bucket(self, code: NDArray[np.uint8], row: int) -> int:
         """The bucket of a code's prefix: its hash, a word, times K, over 2^32."""
@@ -185,7 +191,7 @@ class HashedPrefixes(Mechanism):
         """One device's report on the code of its value, as bytes. An error never names it."""
         held = np.asarray(code)
         if held.dtype != np.uint8 or held.shape != ((self.bits + 7) // 8,) or np.unpackbits(held)[self.bits :].any():
-            raise ValueOutsideDomainError(f"the value is no code of {self.bits} bits")
+            raise ValueOutsideDomainError(f"the value is not a code of {self.bits} bits")
         row = source.below(sum(self.rows))
         point = self.inner.randomize(self.bucket(held, row), source)
         return row * self.buckets + cast(int, point)
@@ -201,20 +207,20 @@ class HashedPrefixes(Mechanism):
     def whole(self, counts: Any) -> Counts:
         """Counts as one array of a row per hash, also if they come in shards."""
         if not isinstance(counts, np.ndarray):
-            found = self.empty()
+            joined = self.empty()
             for number, part in counts.shards():
-                found[number * SHARD_CELLS :][: len(part)] = part
-            counts = found
+                joined[number * SHARD_CELLS :][: len(part)] = part
+            counts = joined
         return np.asarray(counts.reshape(sum(self.rows), self.buckets))
 
     def supporting(self, counts: Any) -> NDArray[Any]:
         """For every row and bucket, how many reports support it: in 32 bits where all reports fit into them."""
         rows = self.whole(counts)
         held = np.int32 if int(rows.sum()) < 2**31 else np.int64
-        found = np.empty(rows.shape, dtype=held)
-        for place, row in enumerate(rows):
-            found[place] = self.inner._supporting(row)
-        return found
+        support = np.empty(rows.shape, dtype=held)
+        for number, row in enumerate(rows):
+            support[number] = self.inner._supporting(row)
+        return support
 
     @property
     def support(self) -> Support:
@@ -239,7 +245,7 @@ class HashedPrefixes(Mechanism):
     # --- the auditor ----------------------------------------------------------------------------
 
     def probability(self, report: Report, code: Any) -> Fraction:
-        """That of the point for the bucket in the row, over the number of rows."""
+        """The probability of the point for the bucket in the row, over the number of rows."""
         row, point = divmod(cast(int, report), self.buckets)
         return self.inner.probability(point, self.bucket(np.asarray(code), row)) / sum(self.rows)
 
@@ -247,7 +253,7 @@ class HashedPrefixes(Mechanism):
         return log_of(self.probability(report, code))
 
     def privacy_ratio(self) -> Fraction:
-        """That of the points: two values fall into different buckets of a row, or have the same chances there."""
+        """The ratio of the points: two values fall into different buckets of a row, or have the same chances there."""
         return self.inner.privacy_ratio()
 
     @property
@@ -281,7 +287,7 @@ class HashedPrefixes(Mechanism):
         return iter(range(self.cells))
 
     def for_key(self, key: Key) -> Self:
-        """The same with other hashes."""
+        """This mechanism with other hashes."""
         return replace(self, key=key)
 
     def audit_reference(self) -> HashedPrefixesReference:
@@ -300,7 +306,7 @@ class HashedPrefixes(Mechanism):
 
 @final
 class CodeTrials(Trials):
-    """Codes of so many bits, as bytes."""
+    """Codes of `bits` bits, as bytes."""
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
@@ -318,7 +324,7 @@ class CodeTrials(Trials):
         return self._trial(random_below(1 << self.bits, rng))
 
     def apart(self, rng: np.random.Generator) -> list[Trial]:
-        """A code, one that begins otherwise, one that ends otherwise, and that of no word."""
+        """A code, one that begins differently, one that ends differently, and the code of "other"."""
         last = (1 << self.bits) - 1
         return [self._trial(number) for number in (last, last >> 1, last - 1, 0)]
 
@@ -367,7 +373,7 @@ class HashedPrefixesReference(ExactReference):
         number, level = int.from_bytes(code, "big") >> 8 * len(code) - self.bits, bisect(self.last_rows, row)
         stream = words(self.key, self.bits, layers=1, rotation=row, purpose=PREFIX_HASHES)[0].tolist()
         hashed = 0
-        for place in range(self.ends[level]):
-            if number >> self.bits - 1 - place & 1:
-                hashed ^= stream[place]
+        for bit in range(self.ends[level]):
+            if number >> self.bits - 1 - bit & 1:
+                hashed ^= stream[bit]
         return hashed

@@ -46,7 +46,7 @@ class Hierarchical(LevelResponse):
 
     @classmethod
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """The plainest one over so many values."""
+        """The mechanism with the simplest parameters for `size` values."""
         return cls(size, epsilon, 2)
 
     def _check_parameters(self) -> None:

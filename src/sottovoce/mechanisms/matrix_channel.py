@@ -70,11 +70,13 @@ class MatrixChannel(ChannelMechanism):
 
     def _check_parameters(self) -> None:
         if not isinstance(self.matrix, ChannelMatrix):
-            raise MechanismError(f"matrix has type {type(self.matrix).__name__}: it must be a ChannelMatrix")
+            raise MechanismError(f"matrix has type {type(self.matrix).__name__}: it must be a ChannelMatrix").at(
+                "matrix"
+            )
         if self.matrix.values != self.domain_size:
             raise MechanismError(
                 f"the channel matrix is over {self.matrix.values:,} values, the survey over {self.domain_size:,}"
-            )
+            ).at("matrix")
         self.matrix.verify(self.epsilon)
 
     @property
@@ -125,7 +127,7 @@ class MatrixChannel(ChannelMechanism):
         return self.matrix.ratio
 
     def blanket(self) -> Blanket | None:
-        """Of the matrix as it stands: no symmetry is used."""
+        """The blanket of the matrix as it stands: no symmetry is used."""
         return listed_blanket(self._chances.T, "every pair of values is gone through")
 
     def outputs(self) -> Iterator[Report]:

@@ -1,4 +1,4 @@
-"""One option: it is drawn in public, and whether the person's set holds it is told by randomized response."""
+"""One option, drawn in public: randomized response says whether the person's set contains it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class OneOption(SetMechanism):
     counted_as = "number"
 
     @classmethod
-    def best(cls, options: int, most: int, epsilon: float, users: int) -> Self:
+    def best(cls, options: int, most: int, epsilon: float, people: int) -> Self:
         """It has no parameters of its own to choose."""
         return cls(options, most, epsilon)
 
@@ -137,8 +137,8 @@ class OneOption(SetMechanism):
     def estimate(self, counts: Any, n_reports: int) -> Floats:
         yes, reports = self.bits(counts, n_reports)
         support = self.support
-        found = (yes / np.maximum(reports, 1) - float(support.other)) / float(support.signal)
-        return np.where(reports > 0, found, 0.5)
+        shares = (yes / np.maximum(reports, 1) - float(support.other)) / float(support.signal)
+        return np.where(reports > 0, shares, 0.5)
 
     def probability(self, report: Report, row: Row) -> Fraction:
         """The option's share of draws, times the chance of the truth or of its opposite."""

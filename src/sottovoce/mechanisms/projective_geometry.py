@@ -38,8 +38,8 @@ class ProjectiveGeometry(SupportMechanism):
         `Support` with P1 = s e^eps/N and P0 = (l e^eps + s - l)/N, N = s e^eps + K - s: within a few per
         cent of subset selection when q is near e^eps + 1.
     Symbols
-        q is `order`, a prime or a prime power; t is `dimension`; K = (q^t-1)/(q-1) points, of which the
-        first J are the values; s = (q^(t-1)-1)/(q-1) points lie in a hyperplane, l = (q^(t-2)-1)/(q-1) in two.
+        q is `order`, a prime or a prime power; t is `dimension`; K = (q^t-1)/(q-1) points, the first
+        J of them the values; s = (q^(t-1)-1)/(q-1) points lie in a hyperplane, l = (q^(t-2)-1)/(q-1) in two.
     Deviations
         The device draws a hyperplane point by number, without rejection, so that the number of draws
         says nothing. The collector decodes by one cyclic correlation of length K along a Singer cycle,
@@ -73,7 +73,7 @@ class ProjectiveGeometry(SupportMechanism):
     def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
         """The Fano plane, planes of orders three and four, lines, and a space with more points than values.
 
-        Orders four, eight and nine are no primes: there the field's tables are part of the device's code.
+        Orders four, eight and nine are not primes: there the field's tables are part of the device's code.
         """
         spaces = ((7, 2, 3), (13, 3, 3), (4, 3, 2), (5, 5, 3), (15, 2, 4), (21, 4, 3), (9, 8, 2), (8, 9, 2))
         return tuple(cls(size, epsilon, order, dimension) for size, order, dimension in spaces)
@@ -85,17 +85,17 @@ class ProjectiveGeometry(SupportMechanism):
             raise SurveyError(
                 f"order is {self.order}: it must be a prime, or a power of one up to {MAX_EXTENSION_ORDER}, "
                 "near e^epsilon + 1"
-            )
+            ).at("order")
         if self.space.points < self.domain_size:
             raise SurveyError(
                 f"order {self.order} and dimension {self.dimension} give {self.space.points} points, too few for "
                 f"{self.domain_size} values; use a larger dimension"
-            )
+            ).at("dimension")
         if self.space.points > MAX_OVERSHOOT * self.domain_size:
             raise SurveyError(
                 f"order {self.order} and dimension {self.dimension} give over {MAX_OVERSHOOT} times as many points as "
                 f"values; use a smaller dimension or order"
-            )
+            ).at("dimension")
 
     @cached_property
     def space(self) -> ProjectiveSpace:

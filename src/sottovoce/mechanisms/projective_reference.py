@@ -18,7 +18,7 @@ __all__ = ["ProjectiveReference", "wrong_in_field"]
 Numbers = NDArray[np.int64]
 
 MOST_PAIRS: Final = 2**20
-"""Pairs of elements that are gone through; of a larger field so many are drawn at random, and the ends."""
+"""Pairs of elements that are checked; in a larger field this many random pairs, and the ends."""
 
 MOST_PRODUCTS: Final = 2**17
 """Products in a field of order q are run one by one in other languages if 2 q^2 is not above this."""
@@ -67,7 +67,7 @@ class ProjectiveReference(TwoLevelReference):
         return int(self.order**length - 1) // (self.order - 1)
 
     def _digits(self, numbers: Numbers, length: int) -> Numbers:
-        return np.stack([numbers // self.order**place % self.order for place in reversed(range(length))], axis=1)
+        return np.stack([numbers // self.order**power % self.order for power in reversed(range(length))], axis=1)
 
     def _canonical(self, numbers: Numbers, length: int) -> Numbers:
         """Vectors whose first entry that is not 0 is 1: those with most zeros first, then in the order of the rest."""
@@ -84,8 +84,8 @@ class ProjectiveReference(TwoLevelReference):
         spread = np.zeros_like(held)
         spread[np.arange(self.length) != pivot[:, None]] = others.reshape(-1)
         rest = inner_products
-        for place in range(self.length):
-            rest = _sums(self.order, rest, _products(self.order, held[:, place], spread[:, place]), -1)
+        for axis in range(self.length):
+            rest = _sums(self.order, rest, _products(self.order, held[:, axis], spread[:, axis]), -1)
         spread[rows, pivot] = rest
         lead = np.argmax(spread != 0, axis=1)
         scale = self._inverses(spread[rows, lead])
@@ -143,8 +143,8 @@ def _sums(q: int, a: Numbers, b: Numbers, sign: int = 1) -> Numbers:
     """a + sign b, digit by digit in the base of the field's prime."""
     p, k = prime_and_exponent(q)
     total = np.zeros_like(a)
-    for place in (p**i for i in range(k)):
-        total += (a // place % p + sign * (b // place % p)) % p * place
+    for power in (p**i for i in range(k)):
+        total += (a // power % p + sign * (b // power % p)) % p * power
     return total
 
 

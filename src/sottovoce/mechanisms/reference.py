@@ -83,7 +83,7 @@ class ChannelReference(Reference, abc.ABC):
     """
 
     block = 1
-    """Values come in blocks of so many, at whose borders faults are likely."""
+    """Size of the blocks of values; faults are likely at their borders."""
 
     values: int
 
@@ -125,7 +125,7 @@ class ChannelReference(Reference, abc.ABC):
         return max((request for request in self.requests(0) if request > 0), default=0)
 
     def sweep(self, numbers: Values, rng: np.random.Generator) -> tuple[Values, Draws]:
-        """Values and draws of these runs out of `cells`; coins are set by who calls."""
+        """Values and draws of these runs out of `cells`; the caller sets the coins."""
         requests = self.requests(0)
         offsets = np.random.default_rng(self.cells).integers(0, 2**62, size=len(requests))
         columns = [
@@ -135,12 +135,14 @@ class ChannelReference(Reference, abc.ABC):
         return rng.integers(0, self.values, size=len(numbers)), np.stack(columns, axis=1)
 
 
-def _difference(what: str, found: Sequence[Request], right: Sequence[Request]) -> str:
+def _difference(what: str, requests: Sequence[Request], right: Sequence[Request]) -> str:
     """Where two lists of requests begin to differ."""
-    at = next((i for i, (one, other) in enumerate(zip(found, right, strict=False)) if one != other), None)
+    at = next(
+        (i for i, (request, expected) in enumerate(zip(requests, right, strict=False)) if request != expected), None
+    )
     if at is None:
-        return f"{what} {len(found)} draws, where the stated law has {len(right)}"
-    return f"{what} {_request(found[at])} at draw {at}, where the stated law has {_request(right[at])}"
+        return f"{what} {len(requests)} draws, where the stated law has {len(right)}"
+    return f"{what} {_request(requests[at])} at draw {at}, where the stated law has {_request(right[at])}"
 
 
 def in_hex(payload: bytes) -> str:
@@ -173,7 +175,7 @@ class TwoLevelReference(ChannelReference):
         self.threshold = TwoLevel(inside, outside, epsilon).threshold
 
     def ratio(self) -> Fraction:
-        """Of the two sides' chances for each report."""
+        """The largest ratio of two sides' chances of a report."""
         return Fraction(self.threshold * self.outside, (ONE - self.threshold) * self.inside)
 
 
@@ -242,10 +244,10 @@ class SampledReference(Reference, abc.ABC):
 
     @abc.abstractmethod
     def method(self, done: int) -> str:
-        """What was run, in words, after so many lists of scripts."""
+        """What was run, in words, after a number of lists of scripts."""
 
     def assumptions(self, done: int) -> tuple[str, ...]:
-        """What a verdict relies on after so many lists of scripts, besides the system's random bytes."""
+        """What a verdict relies on after a number of lists of scripts, besides the system's random bytes."""
         return (f"{self.noun} that were not run do as those that were",)
 
 

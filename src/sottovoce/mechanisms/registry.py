@@ -63,11 +63,11 @@ def _check_usable(kind: type[Mechanism]) -> None:
 
 
 def complete(kind: Any) -> type[Mechanism]:
-    """The same class, if it brings its audit reference, as every mechanism of this package must."""
+    """The class itself, if it has an audit reference, as every mechanism of this package must."""
     if kind.audit_reference is Mechanism.audit_reference:
         raise TypeError(f"{kind.__qualname__} lacks audit_reference, the second implementation that audits need")
-    found: type[Mechanism] = kind
-    return found
+    mechanism: type[Mechanism] = kind
+    return mechanism
 
 
 REGISTRY: Final[Registry[Mechanism]] = Registry(
@@ -131,7 +131,7 @@ def find(name: object, family: type[M]) -> type[M]:
         remedy = "" if kind is not None else f"; {REGISTRY.remedy}"
         raise MechanismError(
             f"no mechanism for {family.serves} is named {name!r}; choose among {known}, or 'auto'{remedy}"
-        )
+        ).at("mechanism")
     return kind
 
 
@@ -148,19 +148,19 @@ def candidates(family: type[M], *setting: float) -> list[M]:
     >>> [mechanism.name for mechanism in candidates(FiniteMechanism, 2**24, 1.0)][:2]
     ['randomized_response', 'hadamard']
     """
-    found = []
+    mechanisms = []
     for kind in serving(family).values():
         if kind.deployable:
             try:
-                found.append(kind.best(*setting))  # type: ignore[attr-defined]
+                mechanisms.append(kind.best(*setting))  # type: ignore[attr-defined]
             except SurveyError:
                 continue
-    return found
+    return mechanisms
 
 
 def register(kind: type[Mechanism]) -> None:
     """Let surveys of this process name a mechanism of another package.
 
-    "auto" never chooses it: a survey that is not told otherwise must be answerable by every client.
+    "auto" never chooses it: every client must be able to answer a survey that names no mechanism.
     """
     REGISTRY.register(kind)

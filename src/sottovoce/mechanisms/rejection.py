@@ -75,18 +75,18 @@ class Rejection(VectorMechanism):
     in_browsers: ClassVar[bool] = False
 
     @classmethod
-    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
+    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, people: int) -> Self:
         """The tilt and clip of least noise."""
         tilt, clip = best_tilt_and_clip(epsilon := check_epsilon(epsilon))
         return cls(dimension, radius, epsilon, 0.0, round(tilt * UNIT), int(clip * UNIT))
 
     def _check_parameters(self) -> None:
         if self.delta != 0:
-            raise SurveyError("delta must be 0 for rejection: its guarantee is pure epsilon-LDP")
+            raise SurveyError("delta must be 0 for rejection: its guarantee is pure epsilon-LDP").at("delta")
         check_integer("tilt", self.tilt, 1, 8 * UNIT)
         check_integer("clip", self.clip, 1, int(self.epsilon * UNIT))
         if not self.constants.signal > 1e-12:
-            raise MechanismError("tilt and clip leave nothing of the signal; use those of Rejection.best")
+            raise MechanismError("tilt and clip leave nothing of the signal; use those of Rejection.best").at("tilt")
 
     @cached_property
     def constants(self) -> RejectionConstants:

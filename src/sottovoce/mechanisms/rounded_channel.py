@@ -63,12 +63,14 @@ class RoundedChannel(ChannelMechanism):
 
     def _check_parameters(self) -> None:
         if not isinstance(self.matrix, ChannelMatrix):
-            raise MechanismError(f"matrix has type {type(self.matrix).__name__}: it must be a ChannelMatrix")
+            raise MechanismError(f"matrix has type {type(self.matrix).__name__}: it must be a ChannelMatrix").at(
+                "matrix"
+            )
         between, rest = divmod(self.domain_size - 1, self.matrix.values - 1)
         if rest or between < 2:
             raise MechanismError(
                 f"{self.domain_size:,} positions do not fit a channel matrix over {self.matrix.values:,} grid points"
-            )
+            ).at("matrix")
         _ = self._channel
 
     @cached_property
@@ -119,7 +121,7 @@ class RoundedChannel(ChannelMechanism):
         return self.matrix.ratio
 
     def blanket(self) -> Blanket | None:
-        """That of the grid points.
+        """The blanket of the grid points.
 
         A position's column is a mixture of two points', so it is nowhere below the least of them; and L, which is
         linear in either of the pair's columns, is the mean of that of pairs of points. Convex functions of a mean are

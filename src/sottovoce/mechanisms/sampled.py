@@ -69,7 +69,7 @@ class LevelResponse(ChannelMechanism):
     The bit is the sign of entry (node, column), times the side of the value in its node where the tree is signed,
     through binary randomized response. Given level and column, which do not depend on the value, a report has two
     probabilities in the ratio e^epsilon; and for every value the signs of two different nodes are uncorrelated, so
-    that the noise is the same in all directions (`docs/theory/structured_strategies.md`).
+    that the noise is the same in all directions (`docs/contributors/theory/structured_strategies.md`).
     """
 
     counted_as = "number"
@@ -215,7 +215,7 @@ class LevelResponse(ChannelMechanism):
 
     @final
     def _node_signs(self, shares: Floats, span: int) -> Floats:
-        """The share of every node of so many values; where the tree is signed, that of its first half less the rest."""
+        """The share of every node of `span` values; where the tree is signed, that of its first half less the rest."""
         padded = np.zeros(-(-self.domain_size // span) * span)
         padded[: self.domain_size] = shares
         if not self.signed:

@@ -58,7 +58,7 @@ class SetSelection(SetMechanism):
     use_when: ClassVar[str] = "the least error for few options out of many, where a report may take up to J bits"
 
     @classmethod
-    def best(cls, options: int, most: int, epsilon: float, users: int) -> Self:
+    def best(cls, options: int, most: int, epsilon: float, people: int) -> Self:
         """The k of least total variance for the worst population."""
         k = np.arange(1, options + 1, dtype=np.float64)
         padded_options, weight = options + most, math.exp(epsilon)
@@ -71,9 +71,9 @@ class SetSelection(SetMechanism):
             share = np.clip((0.5 - other) / (own - other), 0.0, most / options)
             phi = other + share * (own - other)
             error = np.where(own > other, phi * (1 - phi) / (own - other) ** 2, np.inf)
-        for place in np.argsort(error, kind="stable")[:3].tolist():
+        for index in np.argsort(error, kind="stable")[:3].tolist():
             try:
-                return cls(options, most, epsilon, place + 1)
+                return cls(options, most, epsilon, index + 1)
             except MechanismError as refused:
                 refusal = refused
         raise refusal
@@ -89,7 +89,7 @@ class SetSelection(SetMechanism):
         if self.most > _LARGEST_SET:
             raise MechanismError(
                 f"set_selection takes sets of at most {_LARGEST_SET:,} options; use mechanism='auto' or a smaller most"
-            )
+            ).at("most")
 
     @property
     def _padded_options(self) -> int:
@@ -98,10 +98,10 @@ class SetSelection(SetMechanism):
     @cached_property
     def _missed(self) -> tuple[Fraction, ...]:
         """The share of subsets of the last N numbers that miss the last members: of none, of one, .., of all."""
-        found, k = [Fraction(1)], self.subset_size
+        shares, k = [Fraction(1)], self.subset_size
         for numbers in range(self.options + 1, self._padded_options + 1):
-            found.append(found[-1] * Fraction(numbers - k, numbers))
-        return tuple(found)
+            shares.append(shares[-1] * Fraction(numbers - k, numbers))
+        return tuple(shares)
 
     @cached_property
     def thresholds(self) -> tuple[int, ...]:
@@ -111,12 +111,12 @@ class SetSelection(SetMechanism):
         ratio of the two grows with the coin of the first common member and with every coin after it.
         """
         k, e = self.subset_size, self.epsilon
-        found = []
-        for place in range(self.most):
-            numbers, missed = self._padded_options - place, self._missed[self.most - place]
+        thresholds = []
+        for index in range(self.most):
+            numbers, missed = self._padded_options - index, self._missed[self.most - index]
             hit = Fraction(k, numbers)
-            found.append(floor_of(lambda w, a=hit, d=missed: a * w / (w * (1 - d) + d), e))  # type: ignore[misc]
-        return tuple(found)
+            thresholds.append(floor_of(lambda w, a=hit, d=missed: a * w / (w * (1 - d) + d), e))  # type: ignore[misc]
+        return tuple(thresholds)
 
     @cached_property
     def _levels(self) -> tuple[Fraction, ...]:
@@ -124,14 +124,14 @@ class SetSelection(SetMechanism):
 
         Relative: all times the number of subsets of J' numbers.
         """
-        found, chance, share = [], Fraction(1), Fraction(1)
-        for place, threshold in enumerate(self.thresholds):
+        levels, chance, share = [], Fraction(1), Fraction(1)
+        for index, threshold in enumerate(self.thresholds):
             # The subsets whose first common member this is: C(J' - place - 1, k - 1), over C(J', k).
-            here = share * Fraction(self.subset_size, self._padded_options - place)
-            found.append(chance * Fraction(threshold, ONE) / here)
+            here = share * Fraction(self.subset_size, self._padded_options - index)
+            levels.append(chance * Fraction(threshold, ONE) / here)
             chance *= Fraction(ONE - threshold, ONE)
             share -= here
-        return (*found, chance / share)
+        return (*levels, chance / share)
 
     @cached_property
     def _met(self) -> Fraction:
@@ -173,18 +173,18 @@ class SetSelection(SetMechanism):
 
     def _randomize(self, row: Row, source: Source) -> Report:
         k, members = self.subset_size, list[int]()
-        for place, (member, threshold) in enumerate(zip(row, self.thresholds, strict=True)):
+        for index, (member, threshold) in enumerate(zip(row, self.thresholds, strict=True)):
             first = source.bernoulli(threshold)
-            later = source.below(self._padded_options - place) < k - len(members)
+            later = source.below(self._padded_options - index) < k - len(members)
             if later if members else first:
                 members.append(member)
         # The rest are the first of k others in random order (Fisher and Yates): all are drawn, whatever is needed.
         places, others = dict[int, int](), list[int]()
-        for place in range(k):
-            drawn = place + source.below(self.options - place)
+        for index in range(k):
+            drawn = index + source.below(self.options - index)
             others.append(places.get(drawn, drawn))
-            places[drawn] = places.get(place, place)
-        before = [member - place for place, member in enumerate(row)]
+            places[drawn] = places.get(index, index)
+        before = [member - index for index, member in enumerate(row)]
         chosen = (other + bisect_right(before, other) for other in others[: k - len(members)])
         return tuple(sorted([*members, *chosen]))
 
@@ -209,11 +209,11 @@ class SetSelection(SetMechanism):
     def probability(self, report: Report, row: Row) -> Fraction:
         """By the first member in common."""
         subset = set(cast(tuple[int, ...], report))
-        place = next((place for place, member in enumerate(row) if member in subset), self.most)
-        return self._levels[place] / math.comb(self._padded_options, self.subset_size)
+        index = next((index for index, member in enumerate(row) if member in subset), self.most)
+        return self._levels[index] / math.comb(self._padded_options, self.subset_size)
 
     def privacy_ratio(self) -> Fraction:
-        """Of the likeliest and the least likely subset: one that meets a set misses another, for k <= J.
+        """The ratio of the likeliest and the least likely subset: one that meets a set misses another, for k <= J.
 
         Subsets that miss a set are the least likely, but that is not relied on.
         """
@@ -261,8 +261,8 @@ class SetSelectionReference(SetReference):
     def __init__(
         self, options: int, most: int, epsilon: float, ratio: Fraction, subset: int, thresholds: tuple[int, ...]
     ) -> None:
-        asked = [request for place, t in enumerate(thresholds) for request in (-t, options + most - place)]
-        super().__init__(options, most, epsilon, ratio, asked + [options - place for place in range(subset)])
+        asked = [request for index, t in enumerate(thresholds) for request in (-t, options + most - index)]
+        super().__init__(options, most, epsilon, ratio, asked + [options - index for index in range(subset)])
         self.subset = subset
 
     def payload(self, row: Row, draws: list[int]) -> bytes:
@@ -270,11 +270,11 @@ class SetSelectionReference(SetReference):
         coins, later, drawn = draws[: 2 * most : 2], draws[1 : 2 * most : 2], draws[2 * most :]
         first = coins.index(1) if 1 in coins else most
         members, left = [], self.subset
-        for place in range(first, most):
-            if place == first or later[place] < left:
-                members.append(row[place])
+        for index in range(first, most):
+            if index == first or later[index] < left:
+                members.append(row[index])
                 left -= 1
         others = sorted(set(range(numbers)) - set(row))
-        for place, at in enumerate(drawn):
-            others[place], others[place + at] = others[place + at], others[place]
+        for index, at in enumerate(drawn):
+            others[index], others[index + at] = others[index + at], others[index]
         return subset_codec(numbers, self.subset).encode(tuple(sorted(members + others[:left])))

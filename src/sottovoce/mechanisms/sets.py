@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import MechanismError, ValueOutsideDomainError
-from sottovoce.core.limits import DEFAULT_USERS, MAX_DIMENSION, check_epsilon, check_integer
+from sottovoce.core.limits import DEFAULT_PEOPLE, MAX_DIMENSION, check_epsilon, check_integer
 from sottovoce.domain.trials import Trial, Trials
 from sottovoce.mechanisms.base import Batch, Counts, Floats, InputLength, Mechanism, Report, log_of
 from sottovoce.mechanisms.reference import ExactReference
@@ -138,8 +138,8 @@ class SetMechanism(Mechanism):
 
     @classmethod
     @abc.abstractmethod
-    def best(cls, options: int, most: int, epsilon: float, users: int) -> Self:
-        """The mechanism with its own parameters chosen for the least error with about `users` people."""
+    def best(cls, options: int, most: int, epsilon: float, people: int) -> Self:
+        """The mechanism with its own parameters chosen for the least error with about `people` people."""
 
     @classmethod
     @abc.abstractmethod
@@ -149,8 +149,8 @@ class SetMechanism(Mechanism):
     @classmethod
     @final
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """The best one for sets of up to three out of so many size."""
-        return cls.best(size, min(3, size), epsilon, DEFAULT_USERS)
+        """The mechanism with the best parameters for sets of up to three out of `size` options."""
+        return cls.best(size, min(3, size), epsilon, DEFAULT_PEOPLE)
 
     @abc.abstractmethod
     def _randomize(self, row: Row, source: Source) -> Report:
@@ -198,10 +198,10 @@ class SetMechanism(Mechanism):
 
     @property
     def groups(self) -> int:
-        """How many groups people fall into by chance, each of which tells about its own options only."""
+        """How many groups people fall into by chance; the reports of a group are about its own options only."""
         return 1
 
-    def for_users(self, users: int, max_counters: int) -> Self:
+    def for_people(self, people: int, max_counters: int) -> Self:
         """The mechanism for another number of people; only public seeds change."""
         return self
 
@@ -231,13 +231,13 @@ class SetMechanism(Mechanism):
     @final
     def randomize(self, row: Any, source: Source) -> Report:
         """One device's report. Checks the row first: the error never names it."""
-        found = tuple(row.tolist()) if isinstance(row, np.ndarray) else tuple(row)
-        if not self._is_row(found):
+        members = tuple(row.tolist()) if isinstance(row, np.ndarray) else tuple(row)
+        if not self._is_row(members):
             raise ValueOutsideDomainError(
                 f"a set must be {self.most} different numbers in increasing order: those of its options, below "
                 f"{self.options}, and then dummies"
             )
-        return self._randomize(found, source)
+        return self._randomize(members, source)
 
     @final
     def _is_row(self, row: tuple[Any, ...]) -> bool:
@@ -253,7 +253,7 @@ class SetMechanism(Mechanism):
 
     @final
     def stated_reference(self) -> StatedSampledReference:
-        """That no report is less likely than one way to draw it."""
+        """A check of the stated law: no report is less likely than one way to draw it."""
         return StatedSampledReference(self, SetTrials(self.options, self.most), self.options, "sets")
 
     @final

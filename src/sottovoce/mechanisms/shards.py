@@ -25,7 +25,7 @@ class Sharded(Protocol):
     """Counts that come in shards."""
 
     def shards(self) -> Iterator[Shard]:
-        """Those that have a report, in order."""
+        """The shards that have a report, in order."""
 
 
 def shard_length(cells: int, number: int) -> int:

@@ -48,12 +48,12 @@ class Sphere(VectorMechanism):
     in_browsers: ClassVar[bool] = False
 
     @classmethod
-    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
+    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, people: int) -> Self:
         return cls(dimension, radius, epsilon, 0.0)
 
     def _check_parameters(self) -> None:
         if self.delta != 0:
-            raise SurveyError("delta must be 0 for sphere: its guarantee is pure epsilon-LDP")
+            raise SurveyError("delta must be 0 for sphere: its guarantee is pure epsilon-LDP").at("delta")
 
     @cached_property
     def codec(self) -> SignedCodec:
@@ -155,11 +155,11 @@ class Sphere(VectorMechanism):
             weights /= weights.sum()
         sizes = np.sin(angles)
         grid = np.geomspace(0.02, 20, 300) * math.sqrt(d)
-        found = self._excess(sizes, weights, right, np.concatenate([-grid, grid]))
+        on_grid = self._excess(sizes, weights, right, np.concatenate([-grid, grid]))
         last = float(grid[-1])
         beyond = 1 / d + 2 * (math.log(2) + last * self.signal) / last**2
         # Steps of 2 % move the smooth supremum by far less than this margin.
-        return max(found, beyond) * 1.001
+        return max(on_grid, beyond) * 1.001
 
     def _excess(self, sizes: Floats, weights: Floats, right: float, x: Floats) -> float:
         """The largest 2 x^-2 log E exp(x (t - E t)) over the given x."""

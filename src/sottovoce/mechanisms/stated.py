@@ -59,7 +59,7 @@ class _Ways:
     def _whole(self) -> bool:
         """Whether on every miniature each report's probability is a whole multiple of every way to draw it."""
         small = self.mechanism.miniatures(self.mechanism.epsilon)
-        return all(_whole_multiples(one, value) for one in small for value in one.miniature_inputs())
+        return all(_whole_multiples(miniature, value) for miniature in small for value in miniature.miniature_inputs())
 
     def wrong(self, value: Any, asked: Sequence[Request], played: Sequence[int], sent: bytes) -> str:
         """A run that asks for other integers, or another number of coins, or is likelier than its report."""
@@ -122,8 +122,8 @@ class StatedSampledReference(ExactReference):
         raise NotImplementedError("the bytes that a mechanism of another package must send are not known")
 
     def first_wrong(self, runs: Sequence[DeviceRun]) -> str:
-        found = (self._ways.wrong(tuple(run.input), run.asked, run.played, run.sent) for run in runs)
-        return next((f"{run.name}: the device {words}" for run, words in zip(runs, found, strict=True) if words), "")
+        faults = (self._ways.wrong(tuple(run.input), run.asked, run.played, run.sent) for run in runs)
+        return next((f"{run.name}: the device {words}" for run, words in zip(runs, faults, strict=True) if words), "")
 
 
 def _whole_multiples(mechanism: StatedLaw, value: Any) -> bool:

@@ -94,7 +94,7 @@ class SubsetSelection(SymmetricMechanism):
 
     @property
     def support_size(self) -> int:
-        """Those of the set."""
+        """The number of values in a reported set."""
         return self.subset_size
 
     def _randomize(self, value: int, source: Source) -> Report:
@@ -204,7 +204,7 @@ class SubsetSelectionReference(TwoLevelReference):
         return sorted([*members[:replaced], value, *members[replaced + 1 :]]) if coin else members
 
     def _packed(self, sets: Values) -> Rows:
-        """Members of fixed width, the least first, or a bitmap where that is no longer."""
+        """Members of fixed width, the least first, or a bitmap where that is at most as long."""
         each = (self.values - 1).bit_length()
         if (each * self.subset + 7) // 8 < (self.values + 7) // 8:
             bits = (sets[:, :, None] >> np.arange(each) & 1).astype(np.uint8).reshape(len(sets), -1)

@@ -85,7 +85,7 @@ class PairMoments:
         return self.second_moment_about(mean, squared_norm - total * mean, entry - mean)
 
     def second_moment_about(self, mean: Floats, squared_norm: Floats, entry: Floats) -> Floats:
-        """The same for weights given by their mean and, less the mean, their squared norm and the sender's own weight.
+        """`second_moment` of weights given by their mean and, less the mean, their squared norm and the sender's own.
 
         The four numbers applied to the weights as they stand would lose all digits where these are nearly constant.
         """
@@ -121,10 +121,10 @@ class SymmetricMechanism(SupportMechanism):
         The estimate is x = g (s - P0) for the indicator s of the values that the report supports, g = 1/(P1 - P0), and
         E[s_i s_j] takes four values, according to which of i and j are the sender's own.
         """
-        one, zero = self._support.own, self._support.other
-        both = self._pair_support.of_others - zero**2
-        mixed = self._pair_support.with_own - zero * one
-        alone, mine = zero - zero**2, one - 2 * zero * one + zero**2
+        own, other = self._support.own, self._support.other
+        both = self._pair_support.of_others - other**2
+        mixed = self._pair_support.with_own - other * own
+        alone, mine = other - other**2, own - 2 * other * own + other**2
         scale = 1 / self.signal**2
         return PairMoments.of(
             scale * (alone - both),

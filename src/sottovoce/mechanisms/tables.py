@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, product
 from typing import Any, ClassVar, Final, Self, cast, final
 
 import numpy as np
@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import check_epsilon, check_integer
-from sottovoce.domain.trials import Trial, Trials
 from sottovoce.mechanisms.base import Batch, Counts, Mechanism, Report, log_of
 from sottovoce.mechanisms.codecs import TablesCodec, rows_of
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
-from sottovoce.mechanisms.reference import ChannelReference, ExactReference, index_rows
+from sottovoce.mechanisms.reference import ChannelReference
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.support import SupportMechanism
+from sottovoce.mechanisms.tables_reference import AnsweredTable, TablesReference
 from sottovoce.randomness import Source, epsilon_of
-from sottovoce.randomness.scripts import Request, random_below
 from sottovoce.theory.blanket import Blanket, MixedCover, PairLaw
 
 __all__ = ["CELL_MECHANISMS", "MAX_TABLES", "MAX_WEIGHT", "TableResponse", "Tables"]
@@ -41,9 +40,6 @@ MAX_TABLES: Final = 2**14
 MAX_WEIGHT: Final = 2**20
 MAX_TABLE_CELLS: Final = 2**20
 MAX_STEPS: Final = 2**20
-
-_EDGE_CELLS: Final = 8
-"""Outcomes of a table's integers that an audit runs the first and the last record with, for either fall of coins."""
 
 
 @final
@@ -62,16 +58,18 @@ class TableResponse:
             case {"attributes": list() | tuple() as places, "weight": weight, "mechanism": dict() as named, **rest} if (
                 not rest and places
             ):
-                found = tuple(check_integer("a table's attribute", one, 0, len(sizes) - 1) for one in places)
+                attributes = tuple(check_integer("attributes", entry, 0, len(sizes) - 1) for entry in places)
                 kind = CELL_MECHANISMS.get(named["name"]) if isinstance(named.get("name"), str) else None
                 if kind is None:
-                    raise SurveyError(f"a table's mechanism must be one of {', '.join(CELL_MECHANISMS)}")
+                    raise SurveyError(f"a table's mechanism must be one of {', '.join(CELL_MECHANISMS)}").at(
+                        "mechanism"
+                    )
                 own = {name: value for name, value in named.items() if name != "name"}
-                cells = math.prod(sizes[place] for place in found)
+                cells = math.prod(sizes[attribute] for attribute in attributes)
                 if not 2 <= cells <= MAX_TABLE_CELLS:
                     raise SurveyError(f"a table has {cells:,} cells; from 2 to {MAX_TABLE_CELLS:,} are allowed")
-                return cls(found, weight, kind.restore(own, cells, epsilon))
-        raise SurveyError("a table must have exactly attributes, weight and mechanism")
+                return cls(attributes, weight, kind.restore(own, cells, epsilon))
+        raise SurveyError("a table must have exactly attributes, weight and mechanism").at("tables")
 
     def to_statement(self) -> dict[str, Any]:
         """The table as plain JSON values."""
@@ -88,7 +86,7 @@ class Tables(Mechanism):
         Pure epsilon-LDP: the table is drawn alike for all; given it, and the random rounding of numbers, a report is
         one of an epsilon-LDP mechanism, and a mixture over roundings keeps the ratio.
     Error
-        Given how many reports are on each table, every table's is that of its mechanism from so many reports.
+        Given how many reports are on each table, a table's error is that of its mechanism from its reports.
     Symbols
         `sizes` are the numbers of cells of the attributes. An attribute's input is an integer from 0 to
         (size - 1) steps: the number of its value where `steps` is 1, else a position that is rounded at random to one
@@ -128,36 +126,39 @@ class Tables(Mechanism):
 
     @classmethod
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """An attribute of so many values, one of three, and a number, alone and in pairs."""
+        """An attribute of `size` values, one of three, and a number, alone and in pairs."""
         sizes = (size, 3, 3)
         places = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
         return cls(sizes, (1, 1, 2**16), epsilon, _spread(sizes, epsilon, dict.fromkeys(places, 1)))
 
     def _check_parameters(self) -> None:
-        sizes = tuple(check_integer("an attribute's size", size, 1, MAX_TABLE_CELLS) for size in self.sizes)
+        sizes = tuple(check_integer(f"sizes[{i}]", size, 1, MAX_TABLE_CELLS) for i, size in enumerate(self.sizes))
         if not 1 <= len(sizes) <= MAX_ATTRIBUTES or len(self.steps) != len(sizes):
             raise SurveyError(f"a record must have from 1 to {MAX_ATTRIBUTES} attributes, each with its steps")
         object.__setattr__(self, "sizes", sizes)
-        object.__setattr__(self, "steps", tuple(check_integer("steps", one, 1, MAX_STEPS) for one in self.steps))
+        object.__setattr__(self, "steps", tuple(check_integer("steps", each, 1, MAX_STEPS) for each in self.steps))
         if not isinstance(self.tables, tuple | list) or not 1 <= len(self.tables) <= MAX_TABLES:
             raise SurveyError(f"tables must be a list of 1 to {MAX_TABLES:,} tables")
         read = (
-            one if isinstance(one, TableResponse) else TableResponse.restore(one, sizes, self.epsilon)
-            for one in self.tables
+            given if isinstance(given, TableResponse) else TableResponse.restore(given, sizes, self.epsilon)
+            for given in self.tables
         )
         tables = tuple(read)
         object.__setattr__(self, "tables", tables)
         for table in tables:
-            places, inner = table.attributes, table.mechanism
-            check_integer("a table's weight", table.weight, 1, MAX_WEIGHT)
+            attributes, inner = table.attributes, table.mechanism
+            check_integer("weight", table.weight, 1, MAX_WEIGHT)
             if type(inner) not in CELL_MECHANISMS.values():
-                raise SurveyError(f"a table's mechanism must be one of {', '.join(CELL_MECHANISMS)}")
-            if list(places) != sorted(set(places)) or not places or places[-1] >= len(sizes):
-                raise SurveyError("a table's attributes must be different places in increasing order")
-            if inner.domain_size != math.prod(sizes[place] for place in places) or inner.epsilon != self.epsilon:
-                raise SurveyError("a table's mechanism must be for its cells, at the survey's epsilon")
+                raise SurveyError(f"a table's mechanism must be one of {', '.join(CELL_MECHANISMS)}").at("mechanism")
+            if list(attributes) != sorted(set(attributes)) or not attributes or attributes[-1] >= len(sizes):
+                raise SurveyError("a table's attributes must be different places in increasing order").at("attributes")
+            if (
+                inner.domain_size != math.prod(sizes[attribute] for attribute in attributes)
+                or inner.epsilon != self.epsilon
+            ):
+                raise SurveyError("a table's mechanism must be for its cells, at the survey's epsilon").at("mechanism")
         if len({table.attributes for table in tables}) < len(tables):
-            raise SurveyError("two tables have the same attributes: state each once")
+            raise SurveyError("two tables have the same attributes: state each once").at("tables")
 
     @cached_property
     def codec(self) -> TablesCodec:
@@ -184,7 +185,7 @@ class Tables(Mechanism):
     def randomize(self, record: Any, source: Source) -> Report:
         """One device's report on its record, one integer per attribute. An error never names the record."""
         entries = list(record.tolist() if isinstance(record, np.ndarray) else record)
-        known = [type(one) is int and 0 <= one < most for one, most in zip(entries, self.inputs, strict=False)]
+        known = [type(entry) is int and 0 <= entry < most for entry, most in zip(entries, self.inputs, strict=False)]
         if len(entries) != len(self.inputs) or not all(known):
             raise ValueOutsideDomainError(
                 f"the record is not {len(self.inputs)} integers, one within the range of each attribute"
@@ -192,8 +193,8 @@ class Tables(Mechanism):
         table = bisect_right(self._drawn, source.below(self._drawn[-1]))
         # Every number is rounded, also those that are not in the table.
         cells = [
-            (one + source.below(steps)) // steps if steps > 1 else one
-            for one, steps in zip(entries, self.steps, strict=True)
+            (entry + source.below(steps)) // steps if steps > 1 else entry
+            for entry, steps in zip(entries, self.steps, strict=True)
         ]
         inner = self.tables[table].mechanism.randomize(self._cell(table, cells), source)
         return (table, inner) if isinstance(inner, int) else (table, *inner)
@@ -201,8 +202,8 @@ class Tables(Mechanism):
     def _cell(self, table: int, cells: Any) -> Any:
         """The number of a table's cell, the last attribute fastest."""
         number = 0
-        for place in self.tables[table].attributes:
-            number = number * self.sizes[place] + cells[place]
+        for attribute in self.tables[table].attributes:
+            number = number * self.sizes[attribute] + cells[attribute]
         return number
 
     # --- the collector ----------------------------------------------------------------------
@@ -243,8 +244,8 @@ class Tables(Mechanism):
         n = len(records)
         drawn = np.searchsorted(self._drawn, rng.integers(0, self._drawn[-1], size=n), "right")
         cells = [
-            (records[:, place] + rng.integers(0, steps, size=n)) // steps if steps > 1 else records[:, place]
-            for place, steps in enumerate(self.steps)
+            (records[:, attribute] + rng.integers(0, steps, size=n)) // steps if steps > 1 else records[:, attribute]
+            for attribute, steps in enumerate(self.steps)
         ]
         batch, start = np.zeros((n, self.codec.width), dtype=np.uint8), self.codec.start
         batch[:, :start] = self.codec.numbers.encode_many(drawn)
@@ -272,17 +273,17 @@ class Tables(Mechanism):
             chance += share * chosen.mechanism.probability(inner, cell)
         return chance * Fraction(chosen.weight, self._drawn[-1])
 
-    def _roundings(self, places: tuple[int, ...], record: Any) -> Iterator[tuple[int, Fraction]]:
+    def _roundings(self, attributes: tuple[int, ...], record: Any) -> Iterator[tuple[int, Fraction]]:
         """The cells of a table that a record can be rounded to, with their probabilities."""
         ways = []
-        for place in places:
-            low, rest = divmod(int(record[place]), self.steps[place])
-            up = Fraction(rest, self.steps[place])
+        for attribute in attributes:
+            low, rest = divmod(int(record[attribute]), self.steps[attribute])
+            up = Fraction(rest, self.steps[attribute])
             ways.append([(low, 1 - up), (low + 1, up)] if rest else [(low, Fraction(1))])
         for way in product(*ways):
             cell, share = 0, Fraction(1)
-            for place, (number, part) in zip(places, way, strict=True):
-                cell, share = cell * self.sizes[place] + number, share * part
+            for attribute, (number, part) in zip(attributes, way, strict=True):
+                cell, share = cell * self.sizes[attribute] + number, share * part
             yield cell, share
 
     def log_prob(self, report: Report, record: Any) -> float:
@@ -310,7 +311,7 @@ class Tables(Mechanism):
                 return None
             shares[table.mechanism] += share
             laws.append(self._table_law(table, blanket).scaled(share))
-        cover = MixedCover(tuple((shares[one], blanket) for one, blanket in blankets.items() if blanket))
+        cover = MixedCover(tuple((shares[mechanism], blanket) for mechanism, blanket in blankets.items() if blanket))
         return Blanket((PairLaw.joined(laws),), "records can differ in the cells of every table at once", cover)
 
     def _table_law(self, table: TableResponse, blanket: Blanket) -> PairLaw:
@@ -320,9 +321,9 @@ class Tables(Mechanism):
         have different laws: where there are any, the bystander is the second record.
         """
         law = blanket.laws[0]
-        if any(isinstance(one.mechanism, ProjectiveGeometry) for one in self.tables):
+        if any(isinstance(other.mechanism, ProjectiveGeometry) for other in self.tables):
             return PairLaw(law.blanket, law.one, law.other, law.other)
-        apart = any(self.sizes[place] > 2 for place in table.attributes)
+        apart = any(self.sizes[attribute] > 2 for attribute in table.attributes)
         return law if apart else PairLaw(law.blanket, law.one, law.other, law.one)
 
     @property
@@ -346,7 +347,11 @@ class Tables(Mechanism):
                 yield (number, inner) if isinstance(inner, int) else (number, *inner)
 
     def audit_reference(self) -> TablesReference:
-        return TablesReference(self.sizes, self.steps, self.epsilon, self.privacy_ratio(), self.tables)
+        answered = [
+            AnsweredTable(table.attributes, table.weight, cast(ChannelReference, table.mechanism.audit_reference()))
+            for table in self.tables
+        ]
+        return TablesReference(self.sizes, self.steps, self.epsilon, self.privacy_ratio(), answered)
 
     def citation(self) -> str:
         """Sampling one attribute: Arcolezi, Couchot, Al Bouna and Xiao 2021, Sec. 3."""
@@ -361,109 +366,13 @@ def _spread(
     sizes: tuple[int, ...], epsilon: float, weights: Mapping[tuple[int, ...], int]
 ) -> tuple[TableResponse, ...]:
     """Tables with these weights; subset selection where a table has several attributes, else randomized response."""
-    found = []
+    tables = []
     for places, weight in weights.items():
         kind = SubsetSelection if len(places) > 1 else RandomizedResponse
-        found.append(TableResponse(places, weight, kind.best(math.prod(sizes[p] for p in places), epsilon)))
-    return tuple(found)
+        tables.append(TableResponse(places, weight, kind.best(math.prod(sizes[p] for p in places), epsilon)))
+    return tuple(tables)
 
 
 def _projective(sizes: tuple[int, ...], epsilon: float) -> TableResponse:
     """The first attribute, of seven values, by the Fano plane."""
     return TableResponse((0,), 2, ProjectiveGeometry(sizes[0], epsilon, 2, 3))
-
-
-@final
-class RecordTrials(Trials):
-    """Records as the mechanism takes them: one integer per attribute."""
-
-    def __init__(self, inputs: Sequence[int]) -> None:
-        self.inputs = inputs
-
-    def _trial(self, record: list[int]) -> Trial:
-        return Trial(f"the record {record}", record, tuple(record))
-
-    def edges(self) -> Iterator[Trial]:
-        """The first and the last value of every attribute."""
-        return map(self._trial, ([0 for _ in self.inputs], [most - 1 for most in self.inputs]))
-
-    def random(self, rng: np.random.Generator) -> Trial:
-        return self._trial([random_below(most, rng) for most in self.inputs])
-
-    def apart(self, rng: np.random.Generator) -> list[Trial]:
-        """Two records that differ in every attribute."""
-        return list(self.edges())
-
-
-@final
-class TablesReference(ExactReference):
-    """The table by its weight, all numbers rounded, and what the table's own reference says of the cell."""
-
-    noun = "records"
-    samples: ClassVar[int] = 20_000
-    most_runs: ClassVar[int] = 400_000
-    sure_scripts: ClassVar[int] = 32
-    attained: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        sizes: tuple[int, ...],
-        steps: tuple[int, ...],
-        epsilon: float,
-        stated_ratio: Fraction,
-        tables: tuple[TableResponse, ...],
-    ) -> None:
-        inputs = [(size - 1) * each + 1 for size, each in zip(sizes, steps, strict=True)]
-        super().__init__(RecordTrials(inputs), sum(inputs), epsilon, stated_ratio)
-        self.sizes, self.steps, self.tables = sizes, steps, tables
-        self.inner = [cast(ChannelReference, table.mechanism.audit_reference()) for table in tables]
-        self.ends = list(accumulate(table.weight for table in tables))
-        self.rounded = [each for each in steps if each > 1]
-        zero = np.zeros((1, 1), dtype=np.int64)
-        rows = [one.payloads(zero[0], zero.repeat(len(one.requests(0)), axis=1)) for one in self.inner]
-        self.width = index_rows(zero[0], len(tables)).shape[1] + max(row.shape[1] for row in rows)
-
-    def ratio(self) -> Fraction:
-        return max(one.ratio() for one in self.inner)
-
-    def wrong_law(self) -> str:
-        return next(filter(None, (one.wrong_law() for one in self.inner)), "")
-
-    def _table(self, outcomes: Sequence[int]) -> int:
-        return bisect_right(self.ends, outcomes[0]) if outcomes else 0
-
-    def requests(self, outcomes: Sequence[int]) -> list[Request]:
-        return [self.ends[-1], *self.rounded, *self.inner[self._table(outcomes)].requests(0)]
-
-    def script(self, number: int, rng: np.random.Generator) -> list[int]:
-        first = random_below(self.ends[-1], rng)
-        rest = self.requests([first])[1:]
-        return [first, *(random_below(one, rng) if one > 0 else int(rng.integers(2)) for one in rest)]
-
-    def edge_scripts(self, rng: np.random.Generator) -> Iterator[list[int]]:
-        """Random ones; then every table with coins down and up, and all outcomes of its integers where they are few."""
-        yield from (self.script(number, rng) for number in range(self.sure_scripts))
-        for inner, (start, end) in zip(self.inner, pairwise([0, *self.ends]), strict=True):
-            cells = max(1, inner.cells)
-            numbers = rng.choice(cells, size=min(_EDGE_CELLS, cells), replace=False)
-            for place, draws in enumerate(inner.sweep(numbers, rng)[1].tolist()):
-                first = (start, end - 1, start + random_below(end - start, rng))[place % 3]
-                ups = [random_below(each, rng) for each in self.rounded]
-                for coin in (0, 1):
-                    asked = zip(inner.requests(0), draws, strict=True)
-                    yield [first, *ups, *(drawn if request > 0 else coin for request, drawn in asked)]
-
-    def payloads(self, inputs: Sequence[Any], played: Sequence[list[int]]) -> list[bytes]:
-        return [self._payload(record, draws) for record, draws in zip(inputs, played, strict=True)]
-
-    def _payload(self, record: Any, draws: list[int]) -> bytes:
-        table, ups = self._table(draws), iter(draws[1:])
-        cells = []
-        for value, steps in zip(record, self.steps, strict=True):
-            up = next(ups) if steps > 1 else 0
-            cells.append(int(value) // steps + (int(value) % steps + up >= steps))
-        number = 0
-        for place in self.tables[table].attributes:
-            number = number * self.sizes[place] + cells[place]
-        inner: bytes = self.inner[table].payloads(np.array([number]), np.array([list(ups)], dtype=np.int64)).tobytes()
-        return (index_rows(np.array([table]), len(self.tables)).tobytes() + inner).ljust(self.width, b"\0")

@@ -26,7 +26,7 @@ from sottovoce.theory.blanket import Blanket, PairLaw
 __all__ = ["Unary", "UnaryOptimized", "UnarySymmetric"]
 
 _MOST_BITS: Final = 64
-"""With more bits, that all of them are set is too unlikely to be told apart in a blanket."""
+"""With more bits, the chance that all of them are set is too small to be distinguished from 0 in a blanket."""
 
 
 @dataclass(frozen=True)

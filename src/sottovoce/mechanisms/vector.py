@@ -6,6 +6,7 @@ import abc
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar, Final, NamedTuple, Self, final
 
@@ -25,6 +26,7 @@ __all__ = [
     "VectorMechanism",
     "VectorReference",
     "VectorTrials",
+    "as_floats",
     "as_vector",
     "clip_to_ball",
     "inside_ball",
@@ -40,7 +42,7 @@ MOST_AXES: Final = 64
 MOST_NUMBERS: Final = 2**20
 """Numbers that the vectors at the ends of axes may take together."""
 
-_TYPICAL_USERS: Final = 10_000
+_TYPICAL_PEOPLE: Final = 10_000
 """People that an instance to audit is made for."""
 
 _EDGE_VECTORS: Final = 24
@@ -131,8 +133,8 @@ class VectorReference(SampledReference):
         return finite if largest <= limit else np.asarray(direction * limit)
 
     def first_wrong(self, runs: Sequence[DeviceRun]) -> str:
-        found = (self.wrong_run(run, self.inside(run.input)) for run in runs)
-        return next((f"{run.name}: {words}" for run, words in zip(runs, found, strict=True) if words), "")
+        faults = (self.wrong_run(run, self.inside(run.input)) for run in runs)
+        return next((f"{run.name}: {words}" for run, words in zip(runs, faults, strict=True) if words), "")
 
 
 @dataclass(frozen=True)
@@ -162,13 +164,13 @@ class VectorMechanism(Mechanism):
 
     @classmethod
     @abc.abstractmethod
-    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
-        """The mechanism with its own parameters chosen for the least error with about `users` people."""
+    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, people: int) -> Self:
+        """The mechanism with its own parameters chosen for the least error with about `people` people."""
 
     @classmethod
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
-        """The best one in so many dimensions, or as many as it can serve, for a pure guarantee."""
-        return cls.best(min(size, cls.largest_dimension), 1.0, epsilon, 0.0, _TYPICAL_USERS)
+        """The mechanism with the best parameters in `size` dimensions, or as many as it can serve."""
+        return cls.best(min(size, cls.largest_dimension), 1.0, epsilon, 0.0, _TYPICAL_PEOPLE)
 
     @abc.abstractmethod
     def _randomize(self, vector: Floats, source: Source) -> Report:
@@ -265,7 +267,9 @@ class VectorMechanism(Mechanism):
         """
         array = as_vector(vector, self.dimension)
         if array is None:
-            raise ValueOutsideDomainError(f"the vector must be one-dimensional with {self.dimension} entries")
+            raise ValueOutsideDomainError(f"the vector must be one-dimensional with {self.dimension} entries").at(
+                "vector"
+            )
         return self._randomize(inside_ball(array, self.radius), source)
 
     @property
@@ -290,11 +294,31 @@ def as_vector(value: object, dimension: int) -> Floats | None:
     (array([3.]), array([3.]), None)
     """
     listed = [value] if dimension == 1 and not isinstance(value, bool) and isinstance(value, Real) else value
+    array = as_floats(listed)
+    return array if array is not None and array.shape == (dimension,) else None
+
+
+def as_floats(values: object) -> Floats | None:
+    """Numbers in lists or an array as float64, or None; texts, dates and spans of time are not numbers.
+
+    Examples
+    --------
+    >>> as_floats([0.5, True]), as_floats(["0.5"])
+    (array([0.5, 1. ]), None)
+    """
     try:
-        array = np.asarray(listed, dtype=np.float64)
+        if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
+            return np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
+        array = np.asarray(values)
+        kind = array.dtype.kind
+        is_numbers = kind in "biuf" or (kind == "O" and all(map(_is_number, array.ravel().tolist())))
+        return np.asarray(values, dtype=np.float64) if is_numbers else None
     except (TypeError, ValueError, OverflowError):
         return None
-    return array if array.shape == (dimension,) else None
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, (Real, Decimal)) and not isinstance(value, np.timedelta64))
 
 
 def inside_ball(vector: Floats, radius: float) -> Floats:

@@ -66,17 +66,17 @@ class Wheel(SetMechanism):
     counted_as = "number"
 
     @classmethod
-    def best(cls, options: int, most: int, epsilon: float, users: int) -> Self:
-        """The number of bins of least total variance, and seeds for so many people."""
+    def best(cls, options: int, most: int, epsilon: float, people: int) -> Self:
+        """The number of bins of least total variance, and seeds for `people`."""
         tried = np.unique(np.rint(np.geomspace(most + 1, _MAX_BINS, 2048)))
         near = tried[_errors(tried, options, most, epsilon).argmin()]
         tried = np.arange(max(most + 1, near * 0.98 - 2) // 1, min(_MAX_BINS, near * 1.02 + 2) // 1 + 1)
         bins = int(tried[_errors(tried, options, most, epsilon).argmin()])
-        return cls(options, most, epsilon, bins, 1).for_users(users, DEFAULT_COUNTERS)
+        return cls(options, most, epsilon, bins, 1).for_people(people, DEFAULT_COUNTERS)
 
-    def for_users(self, users: int, max_counters: int) -> Self:
+    def for_people(self, people: int, max_counters: int) -> Self:
         """So many seeds that sharing them adds 2 % to the variance, as far as counters and look-ups allow."""
-        wanted = math.ceil(users * self._shared_noise / _SHARING)
+        wanted = math.ceil(people * self._shared_noise / _SHARING)
         most = min(min(max_counters, DEFAULT_COUNTERS) // self.bins, _MOST_LOOKUPS // self.options, _MAX_SEEDS)
         return replace(self, seeds=max(1, min(wanted, most)))
 
@@ -92,7 +92,7 @@ class Wheel(SetMechanism):
 
     @cached_property
     def levels(self) -> TwoLevel:
-        """Of a set that takes m bins: the probability w that one of these is reported, rounded down."""
+        """The probability w that one of the m bins of a set is reported, rounded down."""
         return TwoLevel(self.most, self.bins - self.most, self.epsilon)
 
     @property
@@ -131,7 +131,7 @@ class Wheel(SetMechanism):
 
     @property
     def moved_options(self) -> tuple[float, bool]:
-        """Those of two bins; by Bernstein's inequality no bin of any seed holds more, but for one survey in 2^64."""
+        """The options of two bins; by Bernstein's inequality no bin holds more, except in one survey in 2^64."""
         tail, mean = math.log(self.cells) + 64 * math.log(2), self.options / self.bins
         return min(float(self.options), 2 * (mean + math.sqrt(2 * mean * tail) + 2 * tail / 3)), False
 
@@ -165,14 +165,14 @@ class Wheel(SetMechanism):
     def _randomize(self, row: Row, source: Source) -> Report:
         seed = source.below(self.seeds)
         inside = source.bernoulli(self.levels.threshold)
-        place = source.below(self.most)
+        index = source.below(self.most)
         # A place among the other bins, for every number of bins that a set can take: one of them is used.
         ranks = [source.below(self.bins - taken) for taken in range(self.most + 1)]
         taken = self._taken(row, seed)
         other = ranks[len(taken)]
         for b in taken:
             other += other >= b
-        own = (taken + [other] * self.most)[place]
+        own = (taken + [other] * self.most)[index]
         return seed * self.bins + (own if inside else other)
 
     def randomize_many(self, rows: NDArray[np.int64], rng: np.random.Generator) -> Batch:
@@ -270,10 +270,10 @@ class WheelReference(SetReference):
         self.bins, self.seeds, self.key = bins, seeds, key
 
     def payload(self, row: Row, draws: list[int]) -> bytes:
-        seed, inside, place, *ranks = draws
+        seed, inside, index, *ranks = draws
         stream = words(self.key, self.options, layers=1, rotation=seed, purpose=WHEEL_BINS)[0].astype(object)
         own = sorted({int(stream[member]) * self.bins // 2**32 for member in row if member < self.options})
         reported = [b for b in range(self.bins) if b not in set(own)][ranks[len(own)]]
-        if inside and place < len(own):
-            reported = own[place]
+        if inside and index < len(own):
+            reported = own[index]
         return index_rows(np.array([seed * self.bins + reported]), self.seeds * self.bins).tobytes()

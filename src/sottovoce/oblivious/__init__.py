@@ -1,4 +1,4 @@
 """Oblivious HTTP (RFC 9458): a request sealed to the collector, which a relay passes on and cannot read.
 
-Whoever sees the device's address does not see the request, and whoever sees the request does not see the address.
+The relay sees the device's address and not the request; the collector sees the request and not the address.
 """

@@ -135,18 +135,18 @@ class _MessageReader:
         end = self.integer() + self._at
         if end > len(self._encoded):
             raise _cut()
-        found: list[tuple[bytes, bytes]] = []
+        fields: list[tuple[bytes, bytes]] = []
         while self._at < end:
             name, value = self.framed(), self.framed()
             if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
                 raise _invalid("a header field")
-            found.append((name, value))
+            fields.append((name, value))
         if self._at != end:
             raise _invalid("the length of its header")
-        return tuple(found)
+        return tuple(fields)
 
     def rest(self) -> tuple[Fields, bytes, Fields]:
-        """Header, content and trailer, of which empty ones at the end may be absent, and padding."""
+        """Header, content and trailer, then padding; empty parts at the end may be absent."""
         headers = () if self._ended() else self.fields()
         content = b"" if self._ended() else self.framed()
         trailers = () if self._ended() else self.fields()

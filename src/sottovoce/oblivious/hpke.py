@@ -37,7 +37,7 @@ KDF_ID: Final = 0x0001
 AEAD_ID: Final = 0x0001
 
 KEY_BYTES: Final = 32
-"""Of an X25519 key, private or public, and so of an encapsulated key."""
+"""Length of an X25519 key, private or public, and so of an encapsulated key."""
 
 AEAD_KEY_BYTES: Final = 16
 AEAD_NONCE_BYTES: Final = 12

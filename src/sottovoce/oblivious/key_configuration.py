@@ -15,10 +15,10 @@ import msgspec
 from sottovoce.core.errors import ObliviousError, SignatureError
 from sottovoce.core.signing import SIGNATURE_BYTES, SigningKey, from_base64url, to_base64url, verify
 from sottovoce.oblivious.hpke import AEAD_ID, KDF_ID, KEM_ID, KEY_BYTES
+from sottovoce.protocol.reports import SignedKeys
 
 __all__ = [
     "KeyConfiguration",
-    "SignedKeys",
     "decode_configurations",
     "encode_configurations",
     "read_signed_keys",
@@ -77,29 +77,29 @@ class KeyConfiguration:
 
 def encode_configurations(configurations: Iterable[KeyConfiguration]) -> bytes:
     """A list of configurations, the preferred one first."""
-    encoded = [one.encode() for one in configurations]
-    return b"".join(len(one).to_bytes(2) + one for one in encoded)
+    encoded = [configuration.encode() for configuration in configurations]
+    return b"".join(len(block).to_bytes(2) + block for block in encoded)
 
 
 def decode_configurations(encoded: bytes) -> tuple[KeyConfiguration, ...]:
     """The configurations of a list that can be used here, at least one; the first is preferred."""
-    found: list[KeyConfiguration] = []
+    usable: list[KeyConfiguration] = []
     at = 0
     while at < len(encoded):
         start = at + 2
         at = start + int.from_bytes(encoded[at:start])
         if start > len(encoded) or at > len(encoded):
             raise _malformed()
-        one = KeyConfiguration.decode(encoded[start:at])
-        if one is not None:
-            found.append(one)
-    if not found:
+        configuration = KeyConfiguration.decode(encoded[start:at])
+        if configuration is not None:
+            usable.append(configuration)
+    if not usable:
         raise ObliviousError(
             "unknown_suite",
             "no key of the collector is for DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and AES-128-GCM: one of the two "
             "sides is of another version",
         )
-    return tuple(found)
+    return tuple(usable)
 
 
 def _malformed() -> ObliviousError:
@@ -108,15 +108,6 @@ def _malformed() -> ObliviousError:
 
 _CONTEXT: Final = b"sottovoce keys\n"
 """Prefix of the signed bytes: no signature of a survey is one of keys, and the other way round."""
-
-
-class SignedKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Key configurations as they are published, in base64url."""
-
-    configurations: str
-    signature: str
-    key: str
-    """The public key that signed them. A device trusts the one that it has pinned, not this one."""
 
 
 def sign_keys(key: SigningKey, configurations: tuple[KeyConfiguration, ...]) -> SignedKeys:

@@ -124,7 +124,7 @@ def seal_request(configuration: KeyConfiguration, request: HttpRequest, secret: 
         What the collector is to read.
     secret
         At least 32 bytes that only this device knows, for a message that may have to be sent again: the same request
-        is then sealed to the same bytes, so that whoever passes it on can tell that it is the same. The ephemeral key
+        is then sealed to the same bytes, so that a relay can tell that it is the same. The ephemeral key
         is derived from the secret, the collector's key and the whole plaintext, and so no key meets two plaintexts.
         Without it the ephemeral key is drawn from the operating system.
 
@@ -159,7 +159,7 @@ def open_request(keys: Mapping[int, PrivateKey], message: bytes) -> OpenedReques
     try:
         context = set_up_recipient(encapsulated, key, _REQUEST_INFO + message[:_HEADER_BYTES])
     except ObliviousError as error:
-        raise ObliviousError("cannot_open", "the message's encapsulated key is no key that can be used") from error
+        raise ObliviousError("cannot_open", "the message's encapsulated key is not a usable key") from error
     return OpenedRequest(context.open(message[_PLAINTEXT_AT:]), context)
 
 
@@ -213,7 +213,7 @@ def _response_key(context: HpkeContext, nonce: bytes) -> tuple[bytes, bytes]:
 
 
 def _padded_size(length: int) -> int:
-    """The smallest size that has room for so many bytes."""
+    """The smallest size that has room for `length` bytes."""
     largest = MESSAGE_SIZES[-1]
     return next((size for size in MESSAGE_SIZES if length <= size), -(-length // largest) * largest)
 
@@ -235,10 +235,10 @@ def encode_sealed_batch(size: int, messages: Iterable[bytes]) -> bytes:
     >>> size, len(messages)
     (512, 1024)
     """
-    found = [*messages]
-    if size not in MESSAGE_SIZES or any(len(message) != size for message in found):
+    batch = [*messages]
+    if size not in MESSAGE_SIZES or any(len(message) != size for message in batch):
         raise _bad()
-    return _MAGIC + size.to_bytes(_SIZE_BYTES) + b"".join(found)
+    return _MAGIC + size.to_bytes(_SIZE_BYTES) + b"".join(batch)
 
 
 def decode_sealed_batch(body: bytes) -> tuple[int, bytes]:

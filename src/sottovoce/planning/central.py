@@ -9,7 +9,7 @@ from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import (
     DEFAULT_CAP,
     MAX_EPSILON,
-    MAX_USERS,
+    MAX_PEOPLE,
     MIN_EPSILON,
     check_central_delta,
     check_integer,
@@ -32,14 +32,14 @@ _AT_LIMIT: Final = 0.99
 @final
 @dataclass(frozen=True)
 class CentralGoal:
-    """What is asked for: the central guarantee of one batch, and the largest local epsilon allowed.
+    """The central guarantee of one batch that a plan must reach, and the largest local epsilon allowed.
 
     Attributes
     ----------
     epsilon
-        Of the shuffled reports of one batch.
+        The epsilon of the shuffled reports of one batch.
     delta
-        Of the same guarantee.
+        The delta that belongs to `epsilon`.
     least
         People in the smallest batch; None if all people are in one.
     most
@@ -58,7 +58,7 @@ class CentralGoal:
         return cls(
             check_number("central_epsilon", epsilon, MIN_EPSILON, MAX_EPSILON, meaning),
             check_central_delta(delta),
-            None if least is None else check_integer("least", least, LEAST_BATCH, MAX_USERS),
+            None if least is None else check_integer("least", least, LEAST_BATCH, MAX_PEOPLE),
             MAX_EPSILON if most is None else most,
         )
 
@@ -72,14 +72,14 @@ class CentralGoal:
         """The fewest people that can be planned."""
         return LEAST_BATCH if self.least is None else self.least
 
-    def batch(self, users: int) -> int:
-        """How many of so many people are in one batch at least."""
-        if users < self.smallest:
+    def batch(self, people: int) -> int:
+        """The fewest of these people that one batch can hold."""
+        if people < self.smallest:
             raise PlanError(
-                f"users is {users:,}: below {self.smallest:,} people in one batch a shuffler forwards nothing; plan "
+                f"people is {people:,}: below {self.smallest:,} people in one batch a shuffler forwards nothing; plan "
                 "more people, or a smaller batch"
-            ).at("users")
-        return users if self.least is None else self.least
+            ).at("people")
+        return people if self.least is None else self.least
 
     def allows(self, mechanism: Mechanism, n: int) -> bool:
         """Whether the bound for n people in a batch is proved for this mechanism."""
@@ -99,8 +99,8 @@ class Central:
     @property
     def promise(self) -> str:
         """Both guarantees, each with what it rests on."""
-        found = self.certificate
-        return both_guarantees(found.local_epsilon, found.epsilon, found.delta)
+        certificate = self.certificate
+        return both_guarantees(certificate.local_epsilon, certificate.epsilon, certificate.delta)
 
     @property
     def asked(self) -> str:
@@ -109,7 +109,7 @@ class Central:
 
     @property
     def limit_note(self) -> str:
-        """That the limit of the local epsilon binds, and not the goal; empty if it does not."""
+        """A sentence if the limit of the local epsilon binds, and not the goal; otherwise empty."""
         local, reached = self.certificate.local_epsilon, self.certificate.epsilon
         if local < _AT_LIMIT * self.goal.most or reached > _AT_LIMIT * self.goal.epsilon:
             return ""
@@ -117,11 +117,11 @@ class Central:
 
     @property
     def device_note(self) -> str:
-        """That devices refuse the local epsilon unless told otherwise; empty if they do not."""
+        """A sentence if devices refuse the local epsilon by default; otherwise empty."""
         if self.certificate.local_epsilon <= DEFAULT_CAP:
             return ""
         return (
-            f"Devices refuse a local epsilon above {DEFAULT_CAP:g} unless told otherwise; a plan with epsilon "
+            f"Devices refuse a local epsilon above {DEFAULT_CAP:g} by default; a plan with epsilon "
             f"{DEFAULT_CAP:g} stays within that limit."
         )
 

@@ -1,4 +1,4 @@
-"""The error of every design of a plan as a function of users and of epsilon, for charts."""
+"""The error of every design of a plan as a function of people and of epsilon, for charts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from sottovoce.core.limits import MAX_EPSILON, MIN_EPSILON
 from sottovoce.planning.plan import Plan
-from sottovoce.planning.solve import MAX_USERS
+from sottovoce.planning.solve import MAX_PEOPLE
 from sottovoce.strategies.options import Option, error_of, usable_designs
 
-__all__ = ["ErrorCurve", "curve_by_epsilon", "curve_by_users", "epsilon_grid", "user_grid"]
+__all__ = ["ErrorCurve", "curve_by_epsilon", "curve_by_people", "epsilon_grid", "people_grid"]
 
-_USERS: Final = 41
+_PEOPLE: Final = 41
 _EPSILONS: Final = 13
 
 _FARTHEST: Final = 4.0
@@ -30,16 +30,16 @@ class ErrorCurve:
     lines: dict[str, tuple[float, ...]]
 
 
-def user_grid(users: int) -> list[int]:
+def people_grid(people: int) -> list[int]:
     """Numbers of people around the planned one, including it.
 
     Examples
     --------
-    >>> user_grid(10_000)[0], 10_000 in user_grid(10_000), user_grid(10_000)[-1]
+    >>> people_grid(10_000)[0], 10_000 in people_grid(10_000), people_grid(10_000)[-1]
     (10, True, 1000000)
     """
-    low, high = max(1, users // 1000), min(MAX_USERS, 100 * users)
-    return sorted({users, *(round(n) for n in np.geomspace(low, max(low, high), _USERS).tolist())})
+    low, high = max(1, people // 1000), min(MAX_PEOPLE, 100 * people)
+    return sorted({people, *(round(n) for n in np.geomspace(low, max(low, high), _PEOPLE).tolist())})
 
 
 def epsilon_grid(epsilon: float) -> list[float]:
@@ -55,13 +55,13 @@ def epsilon_grid(epsilon: float) -> list[float]:
     return sorted({low, high, epsilon, *inner})
 
 
-def curve_by_users(plan: Plan) -> ErrorCurve:
+def curve_by_people(plan: Plan) -> ErrorCurve:
     """The error, by the plan's criterion, as a function of the number of people."""
-    people = user_grid(plan.users)
+    people = people_grid(plan.people)
     lines = {}
     for option in plan.options:
         if option.design is not None:
-            made = [option.design.for_users(n, plan.setting.max_counters) for n in people]
+            made = [option.design.for_people(n, plan.setting.max_counters) for n in people]
             errors = [
                 error_of(design, n, plan.criterion, plan.population) for design, n in zip(made, people, strict=True)
             ]
@@ -70,7 +70,7 @@ def curve_by_users(plan: Plan) -> ErrorCurve:
 
 
 def curve_by_epsilon(plan: Plan) -> ErrorCurve:
-    """The same as a function of epsilon, for designs with at most four times the error of the best.
+    """The error as a function of epsilon, for designs with at most four times the error of the best.
 
     Making the others for every epsilon would take long. A searched channel is one point: it is for one epsilon.
     """
@@ -90,7 +90,7 @@ def _at(plan: Plan, option: Option, epsilon: float) -> float:
         return math.nan
     setting = replace(plan.setting, epsilon=epsilon, mechanism=option.mechanism)
     errors = [
-        error_of(design, plan.users, plan.criterion, plan.population)
+        error_of(design, plan.people, plan.criterion, plan.population)
         for design in usable_designs(setting, (option.strategy,))
     ]
     return min(errors, default=math.nan)

@@ -1,4 +1,4 @@
-"""Planning a panel: of rounds, users, epsilon and error, three are given and the fourth is computed."""
+"""Planning a panel: of rounds, people, epsilon and error, three are given and the fourth is computed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import check_epsilon, check_integer, check_radius
-from sottovoce.planning.solve import MAX_USERS, Target, check_target, solve
+from sottovoce.core.notebook import facts_html
+from sottovoce.core.words import figure, plural
+from sottovoce.planning.solve import MAX_PEOPLE, Target, check_target, solve
+from sottovoce.surveys.panel import Panel
 from sottovoce.theory.adaptive_bounds import (
     MAX_ROUNDS,
     adaptive_bound,
@@ -19,7 +23,7 @@ from sottovoce.theory.adaptive_bounds import (
 
 __all__ = ["PanelLine", "PanelPlan", "error_line", "plan_panel"]
 
-Solved = Literal["error", "users", "epsilon", "rounds"]
+Solved = Literal["error", "people", "epsilon", "rounds"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class PanelLine:
     """
 
     rounds: int
-    users_per_round: float
+    people_per_round: float
     bound: float
     predicted: float
     paper: float | None
@@ -54,11 +58,11 @@ class PanelPlan:
     lines
         Errors for fewer and more rounds with the same people, including the planned number.
     statement
-        Which bound it is.
+        The name of the bound.
     """
 
     rounds: int
-    users: int
+    people: int
     epsilon: float
     radius: float
     error: float
@@ -71,14 +75,34 @@ class PanelPlan:
         """The line of the planned number of rounds."""
         return next(line for line in self.lines if line.rounds == self.rounds)
 
+    def __str__(self) -> str:
+        return (
+            f"{plural(self.rounds, 'round')}, {plural(self.people, 'person', 'people')}, epsilon {self.epsilon:.4g}: "
+            f"the expected largest error is at most {figure(self.line.bound)}; {self.statement}."
+        )
+
+    def __repr__(self) -> str:
+        return f"<plan of a panel: {self.rounds:,} rounds, {self.people:,} people, epsilon {self.epsilon:.4g}>"
+
+    def _repr_html_(self) -> str:
+        planned = self.line
+        facts = {
+            "rounds": f"{self.rounds:,}",
+            "people": f"{self.people:,}, about {planned.people_per_round:,.0f} in a round",
+            "guarantee": f"epsilon {self.epsilon:.4g}",
+            "largest error, proved": figure(planned.bound),
+            "largest error, expected": figure(planned.predicted),
+        }
+        return facts_html("plan of a panel", facts)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         planned = self.line
         return {
-            "kind": "adaptive",
+            "kind": Panel.kind,
             "rounds": self.rounds,
-            "users": self.users,
-            "users_per_round": planned.users_per_round,
+            "people": self.people,
+            "people_per_round": planned.people_per_round,
             "epsilon": self.epsilon,
             "radius": self.radius,
             "error": self.error,
@@ -91,7 +115,7 @@ class PanelPlan:
         }
 
 
-def error_line(rounds: int, radius: float, epsilon: float, users: int) -> PanelLine:
+def error_line(rounds: int, radius: float, epsilon: float, people: int) -> PanelLine:
     """Bound, prediction and printed theorem for one number of rounds.
 
     Examples
@@ -101,22 +125,23 @@ def error_line(rounds: int, radius: float, epsilon: float, users: int) -> PanelL
     True
     """
     try:
-        paper = theorem_5_2(rounds, radius, epsilon, users).value
+        paper = theorem_5_2(rounds, radius, epsilon, people).value
     except PlanError:
         paper = None
-    bound = adaptive_bound(rounds, radius, epsilon, users).value
-    return PanelLine(rounds, users / rounds, bound, predicted_worst_error(rounds, radius, epsilon, users), paper)
+    bound = adaptive_bound(rounds, radius, epsilon, people).value
+    return PanelLine(rounds, people / rounds, bound, predicted_worst_error(rounds, radius, epsilon, people), paper)
 
 
+@with_clear_calls("sv.plan_panel(rounds=20, people=1_000_000, epsilon=1.0)", error=PlanError)
 def plan_panel(
+    *,
     rounds: int | None = None,
-    users: int | None = None,
+    people: int | None = None,
     epsilon: float | None = None,
     error: float | None = None,
-    *,
     radius: float = 1.0,
 ) -> PanelPlan:
-    """Compute the one of rounds, users, epsilon and error that is not given.
+    """Compute the one of rounds, people, epsilon and error that is not given.
 
     Parameters
     ----------
@@ -129,26 +154,26 @@ def plan_panel(
 
     Examples
     --------
-    >>> plan_panel(users=1_000_000, epsilon=1.0, error=0.05).rounds
+    >>> plan_panel(people=1_000_000, epsilon=1.0, error=0.05).rounds
     32
     >>> plan_panel(rounds=20, epsilon=1.0, error=0.02).solved_for
-    'users'
+    'people'
     """
     r = check_radius(radius)
     aim = None if error is None else check_target("error", error, 2 * r, "the largest distance of two answers")
     solved: Solved = "rounds"
-    given = {"rounds": rounds, "users": users, "epsilon": epsilon, "error": aim}
+    given = {"rounds": rounds, "people": people, "epsilon": epsilon, "error": aim}
     named = [name for name, number in given.items() if number is not None]
     if len(named) != 3:
         raise PlanError(
-            f"give exactly three of rounds, users, epsilon and error (got {', '.join(named) or 'none'}); the fourth is "
-            "computed"
+            f"give exactly three of rounds, people, epsilon and error (got {', '.join(named) or 'none'}); the fourth "
+            "is computed"
         )
     if rounds is None:
-        d, n, eps = _most_rounds(users, epsilon, r, aim)
+        d, n, eps = _most_rounds(people, epsilon, r, aim)
     else:
         d = check_rounds(rounds)
-        eps, n, solved = solve(lambda e, m: adaptive_bound(d, r, e, m).value, epsilon, users, Target("error", aim))
+        eps, n, solved = solve(lambda e, m: adaptive_bound(d, r, e, m).value, epsilon, people, Target("error", aim))
     bound = adaptive_bound(d, r, eps, n)
     lines = tuple(error_line(other, r, eps, n) for other in _rounds_shown(d))
     return PanelPlan(d, n, eps, r, bound.value if aim is None else aim, solved, bound.statement, lines)
@@ -160,10 +185,10 @@ def _rounds_shown(planned: int) -> list[int]:
     return sorted({planned, *(4**k for k in range(9) if 4**k <= most)})
 
 
-def _most_rounds(users: object, epsilon: object, r: float, target: float | None) -> tuple[int, int, float]:
-    """The maximum number of rounds that reach the error, with the checked users and epsilon."""
+def _most_rounds(people: object, epsilon: object, r: float, target: float | None) -> tuple[int, int, float]:
+    """The maximum number of rounds that reach the error, with the checked people and epsilon."""
     error = 0.0 if target is None else target
-    n, e = check_integer("users", users, 1, MAX_USERS), check_epsilon(epsilon)
+    n, e = check_integer("people", people, 1, MAX_PEOPLE), check_epsilon(epsilon)
     first = adaptive_bound(1, r, e, n).value
     if first > error:
         raise PlanError(

@@ -12,7 +12,8 @@ from typing import Any, final
 
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MAX_EPSILON
-from sottovoce.core.words import guarantee
+from sottovoce.core.notebook import facts_html
+from sottovoce.core.words import figure, guarantee, plural
 from sottovoce.estimates.words.recall import Recall
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.planning.central import Central
@@ -23,6 +24,7 @@ from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.options import Criterion, Option, explain, join_reasons, least_error, options, usable_designs
 from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import AUTO, Setting
+from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["Plan", "solve_plan", "unserved"]
@@ -31,12 +33,12 @@ __all__ = ["Plan", "solve_plan", "unserved"]
 @final
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A planned survey: two of epsilon, users and error were given, and the third is computed.
+    """A planned survey: two of epsilon, people and error were given, and the third is computed.
 
     Attributes
     ----------
     solved_for
-        "users", "epsilon" or "error".
+        "people", "epsilon" or "error".
     criterion
         The error by which designs were compared: the "margin" of the worst answer, or "l2" over all answers.
     target
@@ -56,7 +58,7 @@ class Plan:
 
     question: Question
     epsilon: float
-    users: int
+    people: int
     solved_for: Solved
     criterion: Criterion
     target: float | None
@@ -98,27 +100,65 @@ class Plan:
         """Why this design, in a sentence or two."""
         return explain(self.options, self.best, self.criterion, self.question.unit)
 
+    @property
+    def _design_text(self) -> str:
+        """The reason, without the errors that `accuracy` states."""
+        return explain(self.options, self.best, self.criterion, self.question.unit, errors=False)
+
     @cached_property
     def recall(self) -> Recall | None:
-        """For words: the probability that a word is found, by its share and length. None for other questions."""
-        found: Recall | None = self.question.recall(self.design, self.users, self.goal)
-        return found
+        """The probability that a word is found, by its share and length; None unless the question asks for words."""
+        recall: Recall | None = self.question.recall(self.design, self.people, self.goal)
+        return recall
 
     @property
     def promise(self) -> str:
         """The guarantee; under a shuffler both, each with what it rests on."""
         return guarantee(self.epsilon, self.delta) if self.central is None else self.central.promise
 
-    def survey(self, title: str = "") -> Survey:
-        """The planned survey: what "auto" makes with the same epsilon, users, limits and criterion.
+    @property
+    def accuracy(self) -> str:
+        """How well one answer is known, and all of them together, in a phrase."""
+        question = self.question
+        which, noun = "the" if question.n_answers == 1 else "each", "share" if question.answers_are_shares else "answer"
+        single = f"{which} {noun} is known to about ±{question.amount(self.margin)} (95 %)"
+        return (
+            single
+            if question.n_answers == 1
+            else f"{single}; all {question.n_answers:,} together: L2 {figure(self.l2)}"
+        )
+
+    def __str__(self) -> str:
+        return f"{plural(self.people, 'person', 'people')}, {self.promise}: {self.accuracy}. {self._design_text}"
+
+    def __repr__(self) -> str:
+        design = f"{self.best.strategy} with {self.best.mechanism}"
+        return f"<plan of {self.question.kind}: {self.people:,} people, epsilon {self.epsilon:.4g}, {design}>"
+
+    def _repr_html_(self) -> str:
+        return facts_html(f"plan of {self.question.kind}", self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        """The facts that a notebook shows."""
+        return {
+            "people": f"{self.people:,}",
+            "guarantee": self.promise,
+            "accuracy": self.accuracy,
+            "design": f"{self.best.strategy} with {self.best.mechanism}",
+            "report": plural(self.best.report_bytes, "byte"),
+            "reason": self._design_text,
+        }
+
+    def survey(self, title: str = "", relay: Relay | None = None) -> Survey:
+        """The planned survey: what "auto" makes with the same epsilon, people, limits and criterion.
 
         Under a shuffler "auto" would compare all designs at one local epsilon: name the plan's strategy and mechanism.
         """
-        return Survey(self.question, self.design, title)
+        return Survey.of_design(self.question, self.design, title, relay=relay)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        bound = self.design.bound(self.users)
+        bound = self.design.bound(self.people)
         return {
             "question": self.question.kind,
             "answers": self.question.n_answers,
@@ -126,7 +166,7 @@ class Plan:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "central": None if self.central is None else self.central.to_dict(),
-            "users": self.users,
+            "people": self.people,
             "solved_for": self.solved_for,
             "criterion": self.criterion,
             "target": self.target,
@@ -149,22 +189,22 @@ def solve_plan(
     criterion: Criterion,
     *,
     epsilon: float | None,
-    users: int | None,
+    people: int | None,
     population: Population | None = None,
     seats: int = 1,
     factor: float = 1.0,
     goal: Any = None,
 ) -> tuple[Plan, int]:
-    """The plan of a survey of which everybody takes one of `seats` seats, and the number of people of all seats.
+    """The plan of a survey in which everybody takes one of `seats` seats, and the number of people in all seats.
 
     Parameters
     ----------
     setting
-        Limits, delta and named designs; its epsilon and users count where they are given.
+        Limits, delta and named designs; its epsilon and people count where they are given.
     target
         The error to reach, `factor` times that of the criterion.
-    epsilon, users
-        None for the one that is to be computed; users are those of all seats.
+    epsilon, people
+        None for the one that is to be computed; people are those of all seats.
     goal
         For words: the probability with which they are to be found, and the share if that is the target.
     """
@@ -173,29 +213,29 @@ def solve_plan(
     searched = [name for name in tried if find(name).searched]
     if epsilon is None and (len(searched) == len(tried) or setting.mechanism == MatrixChannel.name):
         named = " and ".join(searched) or setting.mechanism
-        raise PlanError(f"{named} searches a channel for one epsilon: give epsilon, and ask for users or the error").at(
-            "epsilon"
-        )
-    if target.value is not None and (epsilon is None) != (users is None):
+        raise PlanError(
+            f"{named} searches a channel for one epsilon: give epsilon, and ask for people or the error"
+        ).at("epsilon")
+    if target.value is not None and (epsilon is None) != (people is None):
         _check_served(question, setting if solver.given else replace(setting, epsilon=MAX_EPSILON), solver)
-    found_epsilon, found_users, solved = solve(
-        lambda strength, people: factor * solver.error(strength, max(1, people // seats)), epsilon, users, target
+    found_epsilon, found_people, solved = solve(
+        lambda strength, crowd: factor * solver.error(strength, max(1, crowd // seats)), epsilon, people, target
     )
-    final = replace(setting, epsilon=found_epsilon, users=max(1, found_users // seats))
-    found = options(final, question.strategies, criterion, population)
-    if not found[0].fits:
-        raise unserved(question, final, found)
+    final = replace(setting, epsilon=found_epsilon, people=max(1, found_people // seats))
+    listed = options(final, question.strategies, criterion, population)
+    if not listed[0].fits:
+        raise unserved(question, final, listed)
     made = Plan(
-        question, found_epsilon, final.users, solved, criterion, target.value, found, final, population, goal=goal
+        question, found_epsilon, final.people, solved, criterion, target.value, listed, final, population, goal=goal
     )
-    return made, found_users
+    return made, found_people
 
 
 @dataclass(frozen=True, eq=False)
 class _Solver:
-    """The least error of all designs as a function of epsilon and users; `given` means epsilon is fixed.
+    """The least error of all designs as a function of epsilon and people; `given` means epsilon is fixed.
 
-    With a goal of the question it is what the best design reaches of it.
+    If the question has a goal, the error is how close the best design comes to it.
     """
 
     setting: Setting
@@ -209,19 +249,19 @@ class _Solver:
     def _made(self) -> dict[float, list[Strategy]]:
         return {}
 
-    def error(self, epsilon: float, users: int) -> float:
+    def error(self, epsilon: float, people: int) -> float:
         """The error of the best design; infinite if none can serve."""
         setting = self.setting
-        made = [design.for_users(users, setting.max_counters) for design in self._designs(epsilon)]
+        made = [design.for_people(people, setting.max_counters) for design in self._designs(epsilon)]
         short = [
             design
             for design in made
             if design.mechanism.report_bytes <= setting.max_report_bytes or setting.mechanism != AUTO
         ]
         if self.goal is not None and self.goal.target is not None:
-            found = [self.question.recall(design, users, self.goal) for design in short]
-            return min((recall.reached for recall in found), default=math.inf)
-        return least_error(short, users, self.criterion, self.population)
+            recalls = [self.question.recall(design, people, self.goal) for design in short]
+            return min((recall.reached for recall in recalls), default=math.inf)
+        return least_error(short, people, self.criterion, self.population)
 
     def _designs(self, epsilon: float) -> list[Strategy]:
         """The designs, cached per epsilon: the number of people changes only the rotations."""
@@ -235,16 +275,16 @@ class _Solver:
 
 def _check_served(question: Question, setting: Setting, solver: _Solver) -> None:
     """Refuse a question that no design can serve, so that it is not reported as an unreachable error."""
-    if math.isinf(solver.error(setting.epsilon, setting.users)):
+    if math.isinf(solver.error(setting.epsilon, setting.people)):
         raise unserved(question, setting, options(setting, question.strategies, solver.criterion, solver.population))
 
 
-def unserved(question: Question, setting: Setting, found: tuple[Option, ...]) -> PlanError:
+def unserved(question: Question, setting: Setting, listed: tuple[Option, ...]) -> PlanError:
     """The refusal of a question that no design can serve.
 
     It blames the named strategy or mechanism, or else the report size if a longer report would do.
     """
-    error = PlanError(f"no design can serve this {question.kind} question: {join_reasons(found)}")
+    error = PlanError(f"no design can serve this {question.kind} question: {join_reasons(listed)}")
     if setting.mechanism != AUTO or setting.strategy != AUTO:
         return error.at("strategy" if setting.mechanism == AUTO else "mechanism")
-    return error.at("max_report_bytes") if any(option.design is not None for option in found) else error
+    return error.at("max_report_bytes") if any(option.design is not None for option in listed) else error

@@ -1,4 +1,4 @@
-"""`plan`: of epsilon, users and the error of a survey, or of every period of a tracking survey, computes the third.
+"""`plan`: of epsilon, people and the error of a survey, or of every period of a tracking survey, computes the third.
 
 Python, the command line, HTTP and the dashboard all call it.
 """
@@ -6,29 +6,27 @@ Python, the command line, HTTP and the dashboard all call it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Final, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sottovoce.core.calls import nearest_name, with_clear_calls
 from sottovoce.core.errors import PlanError, SurveyError
-from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_integer
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_PEOPLE, DEFAULT_REPORT_BYTES, check_integer
 from sottovoce.core.progress import steps
 from sottovoce.planning.central import CentralGoal
 from sottovoce.planning.plan import Plan, solve_plan
 from sottovoce.planning.shuffled import plan_shuffled
-from sottovoce.planning.solve import MAX_USERS, Target, check_target
+from sottovoce.planning.solve import MAX_PEOPLE, Target, check_target
 from sottovoce.planning.tracking import CHANGE_PER_MARGIN, TrackingPlan
 from sottovoce.questions.base import Question
-from sottovoce.questions.queries import Queries
-from sottovoce.questions.shares import Shares
-from sottovoce.questions.vector import Vector
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.options import Criterion
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.surveys.calendar import MAX_WINDOWS
 from sottovoce.surveys.calendar_fields import MAX_WINDOW
-from sottovoce.surveys.choosing import check_setting
+from sottovoce.surveys.choosing import Asked, as_question, check_delta_used, check_setting
 
 __all__ = ["Planning", "plan"]
 
@@ -36,17 +34,12 @@ __all__ = ["Planning", "plan"]
 class Planning(TypedDict, total=False):
     """The arguments of `plan` that are alike for all surveys."""
 
-    workload: Any
-    dimension: int | None
-    radius: float | None
     epsilon: float | None
     central_epsilon: float | None
     least: int | None
-    users: int | None
+    people: int | None
     margin: float | None
     l2: float | None
-    share: float | None
-    probability: float | None
     criterion: Criterion | None
     delta: float
     strategy: str
@@ -56,13 +49,20 @@ class Planning(TypedDict, total=False):
     max_counters: int
 
 
+class _PlanningGoals(Planning, total=False):
+    """Those, and the goals that questions of this package have; a question refuses one that it has not."""
+
+    share: float | None
+    probability: float | None
+
+
 @overload
-def plan(asked: object = None, **given: Unpack[Planning]) -> Plan: ...
+def plan(question: Asked, **given: Unpack[_PlanningGoals]) -> Plan: ...
 
 
 @overload
 def plan(
-    asked: object = None,
+    question: Asked,
     *,
     periods: int | None = None,
     renews: int | None = None,
@@ -71,21 +71,17 @@ def plan(
 ) -> TrackingPlan: ...
 
 
+@with_clear_calls("sv.plan(sv.shares(40), epsilon=1.0, margin=0.01)", error=PlanError)
 @steps("comparing designs")
 def plan(
-    asked: object = None,
+    question: Asked,
     *,
-    workload: Any = None,
-    dimension: int | None = None,
-    radius: float | None = None,
     epsilon: float | None = None,
     central_epsilon: float | None = None,
     least: int | None = None,
-    users: int | None = None,
+    people: int | None = None,
     margin: float | None = None,
     l2: float | None = None,
-    share: float | None = None,
-    probability: float | None = None,
     criterion: Criterion | None = None,
     delta: float = 0.0,
     strategy: str = AUTO,
@@ -96,22 +92,18 @@ def plan(
     periods: int | None = None,
     renews: int | None = None,
     change: float | None = None,
+    **goals: object,
 ) -> Plan | TrackingPlan:
-    """Compute the one of epsilon, users and error that is not given, and compare all designs.
+    """Compute the one of epsilon, people and error that is not given, and compare all designs.
 
     Parameters
     ----------
-    asked
-        A question of `sottovoce.questions`; or, for shares, anything `Domain.of` takes: labels, a size, a range, named
-        attributes.
-    workload
-        For query answers: one of `sottovoce.workloads`.
-    dimension, radius
-        For a mean: the number of entries of a person's vector, and its largest norm (1 by default).
+    question
+        A question, such as `shares` or `number` makes, or labels; as for `Survey`.
     central_epsilon
         Under a shuffler that does not collude: what the reports of one batch together may reveal, with `delta`. Each
         design is compared at the largest local epsilon whose certificate allows that; `epsilon` is then the largest
-        local epsilon allowed, and of users and error one is given.
+        local epsilon allowed, and of people and error one is given.
     least
         With `central_epsilon`: people in the smallest batch that the shuffler forwards; all of them by default, in a
         tracking survey all of one period.
@@ -119,64 +111,63 @@ def plan(
         The margin of error (95 %) of the least certain answer: 1.96 times its standard error, in the answers' unit.
     l2
         The expected L2 error of all answers.
-    share
-        For words, instead of an error: the share of people with a word that is to be found; see `Plan.recall`.
-    probability
-        For words: the probability with which it is to be found, 0.9 by default.
     criterion
-        If neither is given: by which of them designs are compared, "l2" by default.
+        The error by which designs are compared if neither is given: "l2" (default) or "margin".
     population
         The share of people with each value; the worst case by default.
     delta
-        As for `Survey.ask`; with `central_epsilon` the delta of the central guarantee, above 0.
+        The delta of each report, as for `Survey`; with `central_epsilon` that of the central guarantee, above 0.
     strategy, mechanism, max_report_bytes, max_counters
-        As for `Survey.ask`.
+        A named design, and limits of size; as for `Survey`.
     periods
         For a tracking survey: its number of periods; everybody answers in one of them. Margin and L2 error are those of
-        one period, users are the people of all.
+        one period, people are the people of all.
     renews
-        For a tracking survey in which everybody answers more than once: once in every so many periods, at epsilon each.
+        For a tracking survey in which everybody answers more than once: once in that many periods, at epsilon each.
         `periods` is then a multiple of it, or None for a survey without an end.
     change
         For a tracking survey, instead of a margin: the smallest change of the least certain answer between two periods
         that is to be seen, at 95 % with a power of 80 %.
+    goals
+        The question's own goals, instead of an error. Words have two: `share`, the share of people with a word that is
+        to be found, see `Plan.recall`, and `probability`, with which it is to be found, 0.9 by default.
 
     Examples
     --------
-    >>> found = plan(40, epsilon=2.0, margin=0.01)
+    >>> from sottovoce import queries, shares
+    >>> found = plan(shares(40), epsilon=2.0, margin=0.01)
     >>> found.solved_for, found.best.strategy
-    ('users', 'histogram')
+    ('people', 'histogram')
     >>> from sottovoce.workloads import Prefix
-    >>> plan(workload=Prefix(128), epsilon=1.0, l2=0.5).best.strategy
+    >>> plan(queries(Prefix(128)), epsilon=1.0, l2=0.5).best.strategy
     'haar'
     >>> tracking = plan(["yes", "no"], periods=12, epsilon=1.0, change=0.02)
-    >>> tracking.users, tracking.period.users
+    >>> tracking.people, tracking.period.people
     (551316, 45943)
-    >>> shuffled = plan(40, central_epsilon=0.5, delta=1e-8, users=100_000)
+    >>> shuffled = plan(shares(40), central_epsilon=0.5, delta=1e-8, people=100_000)
     >>> shuffled.epsilon > 4, shuffled.central.certificate.epsilon <= 0.5
     (True, True)
     """
-    question = _question(asked, workload, dimension, radius)
-    window = _window(periods, renews, change, users)
-    wanted: dict[str, object] = {"share": share, "probability": probability}
-    goal = _goal(question, wanted, {"margin": margin, "l2": l2, "change": change})
+    asked = as_question(question)
+    window = _window(periods, renews, change, people)
+    goal = _goal(asked, goals, {"margin": margin, "l2": l2, "change": change})
     aimed = goal is not None and goal.target is not None
     if aimed and (window is not None or central_epsilon is not None):
         raise PlanError(
-            f"{question.goals[0]} is solved for one survey without a shuffler: leave out periods, renews and "
-            "central_epsilon, or give users or margin instead; the plan's recall says what is found"
-        ).at(question.goals[0])
-    target, by = _target(question, margin, l2, change, criterion, tracked=window is not None)
+            f"{asked.goals[0]} is solved for one survey without a shuffler: leave out periods, renews and "
+            "central_epsilon, or give people or margin instead; the plan's recall says what is found"
+        ).at(asked.goals[0])
+    target, by = _target(asked, margin, l2, change, criterion, tracked=window is not None)
     if aimed:
-        target = Target(question.goals[0], goal.target)
+        target = Target(asked.goals[0], goal.target)
     seats = window or 1
     setting = check_setting(
-        question,
+        asked,
         Setting(
-            question.workload,
+            asked.workload,
             1.0 if epsilon is None else epsilon,
             delta,
-            DEFAULT_USERS if users is None else users,
+            DEFAULT_PEOPLE if people is None else people,
             strategy,
             mechanism,
             max_report_bytes,
@@ -184,27 +175,32 @@ def plan(
         ),
     )
     whom: dict[str, Any] = {
-        "users": users,
-        "population": _population(question, population),
+        "people": people,
+        "population": _population(asked, population),
         "seats": seats,
         "factor": 1.0 if change is None else CHANGE_PER_MARGIN,
     }
     if central_epsilon is not None:
         central = CentralGoal.of(central_epsilon, delta, least, None if epsilon is None else setting.epsilon)
-        found, people = plan_shuffled(question, setting, target, by, central, **whom)
-        found = replace(found, goal=goal)
+        solution, crowd = plan_shuffled(asked, setting, target, by, central, **whom)
+        solution = replace(solution, goal=goal)
     elif least is not None:
         raise PlanError("least is the smallest batch of a shuffler: give central_epsilon too, or leave it out").at(
             "least"
         )
     else:
-        found, people = solve_plan(question, setting, target, by, epsilon=epsilon, goal=goal, **whom)
+        check_delta_used(asked, setting)
+        solution, crowd = solve_plan(asked, setting, target, by, epsilon=epsilon, goal=goal, **whom)
     if window is None:
-        return found
-    return TrackingPlan(found, people, window, periods, "" if target.value is None else target.name)
+        return solution
+    return TrackingPlan(solution, crowd, window, periods, "" if target.value is None else target.name)
 
 
-def _window(periods: object, renews: object, change: object, users: object) -> int | None:
+_NAMES: Final = (*Planning.__annotations__, "periods", "renews", "change")
+"""Arguments that every question accepts."""
+
+
+def _window(periods: object, renews: object, change: object, people: object) -> int | None:
     """The periods in which everybody answers once; None if it is not a tracking survey."""
     if periods is None and renews is None:
         if change is not None:
@@ -222,31 +218,12 @@ def _window(periods: object, renews: object, change: object, users: object) -> i
             raise PlanError(
                 f"periods is {total:,}: with renews {window:,} it must be a multiple of it, so that windows are whole"
             ).at("periods")
-    if users is not None and check_integer("users", users, 1, MAX_USERS) < window:
+    if people is not None and check_integer("people", people, 1, MAX_PEOPLE) < window:
         raise PlanError(
-            f"users is {users:,}: a window of {window:,} periods needs at least {window:,} people, one in each; plan "
+            f"people is {people:,}: a window of {window:,} periods needs at least {window:,} people, one in each; plan "
             "more people or fewer periods"
-        ).at("users")
+        ).at("people")
     return window
-
-
-def _question(asked: object, workload: object, dimension: object, radius: float | None) -> Question:
-    given = {"a question or domain": asked, "workload": workload, "dimension": dimension}
-    named = [name for name, what in given.items() if what is not None]
-    if len(named) != 1:
-        raise PlanError(
-            "give exactly one of: a question or the values (for shares), workload (for query answers), dimension (for "
-            f"a mean); got {' and '.join(named) or 'none'}"
-        )
-    if dimension is None and radius is not None:
-        raise PlanError("radius goes with dimension only: shares have none, and a workload has its own").at("radius")
-    if isinstance(asked, Question):
-        return asked
-    if workload is not None:
-        return Queries(workload)  # type: ignore[arg-type]
-    if dimension is not None:
-        return Vector(dimension, 1.0 if radius is None else radius)  # type: ignore[arg-type]
-    return Shares(asked)  # type: ignore[arg-type]
 
 
 def _target(
@@ -280,10 +257,10 @@ def _goal(question: Question, wanted: dict[str, object], errors: dict[str, objec
     given = {name: value for name, value in wanted.items() if value is not None}
     strange = next((name for name in given if name not in question.goals), None)
     if strange is not None:
-        raise PlanError(
-            f"{strange} is for answers that are found or not, such as words; a {question.kind} question has no such "
-            "goal: leave it out"
-        ).at(strange)
+        names = [*_NAMES, *question.goals]
+        raise PlanError(f"{strange} is not a goal of a {question.kind} question; {nearest_name(strange, names)}").at(
+            strange
+        )
     other = next((name for name, value in errors.items() if value is not None), None)
     if other is not None and question.goals[:1] and question.goals[0] in given:
         first = question.goals[0]

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sottovoce.core.errors import PlanError
-from sottovoce.core.limits import MAX_EPSILON, MAX_USERS
+from sottovoce.core.limits import MAX_EPSILON, MAX_PEOPLE
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.planning.central import Central, CentralGoal
 from sottovoce.planning.plan import Plan, unserved
-from sottovoce.planning.solve import Solved, Target, fewest_users, largest_epsilon, least_epsilon
+from sottovoce.planning.solve import Solved, Target, fewest_people, largest_epsilon, least_epsilon
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.variance import Population
@@ -34,7 +34,7 @@ _SEARCHES: Final = 6
 
 
 _SAME: Final = 1e-9
-"""Relative difference of errors that is no gain."""
+"""Relative difference of errors below which they count as equal."""
 
 
 def plan_shuffled(
@@ -44,21 +44,21 @@ def plan_shuffled(
     criterion: Criterion,
     goal: CentralGoal,
     *,
-    users: int | None,
+    people: int | None,
     population: Population | None = None,
     seats: int = 1,
     factor: float = 1.0,
 ) -> tuple[Plan, int]:
     """The plan of a survey whose reports are shuffled, and the number of people of all seats; see `solve_plan`.
 
-    Exactly one of `users` and the target's value is given. The people of one seat make a batch, or several.
+    Exactly one of `people` and the target's value is given. The people of one seat make a batch, or several.
     """
-    if (users is None) == (target.value is None):
-        given = f"users and {target.name}" if users is not None else "neither"
+    if (people is None) == (target.value is None):
+        given = f"people and {target.name}" if people is not None else "neither"
         raise PlanError(
-            f"give exactly one of users and {target.name} with central_epsilon (got {given}); the other one and the "
+            f"give exactly one of people and {target.name} with central_epsilon (got {given}); the other one and the "
             "local epsilon are computed"
-        ).at("users")
+        ).at("people")
     if setting.mechanism == Gaussian.name:
         raise PlanError(
             "gaussian has no certificate under a shuffler: its local guarantee has a delta; name a mechanism that is "
@@ -66,20 +66,20 @@ def plan_shuffled(
         ).at("mechanism")
     designs = _Designs(question, replace(setting, delta=0.0), criterion, goal, population)
     solved: Solved = "error"
-    if users is None:
-        solved, aim = "users", (target.value or 0.0) / factor
-        people = designs.fewest(aim, target)
+    if people is None:
+        solved, aim = "people", (target.value or 0.0) / factor
+        crowd = designs.fewest(aim, target)
     else:
-        people = max(1, users // seats)
-    found = designs.options(people)
-    if not found[0].fits or found[0].design is None:
-        raise unserved(question, setting, found)
-    best = found[0]
-    final = replace(setting, delta=0.0, epsilon=best.epsilon, users=people)
-    certificate = Survey(question, found[0].design).amplified(goal.batch(people), goal.delta)
+        crowd = max(1, people // seats)
+    listed = designs.options(crowd)
+    if not listed[0].fits or listed[0].design is None:
+        raise unserved(question, setting, listed)
+    best = listed[0]
+    final = replace(setting, delta=0.0, epsilon=best.epsilon, people=crowd)
+    certificate = Survey.of_design(question, listed[0].design).amplified(people=goal.batch(crowd), delta=goal.delta)
     central = Central(goal, certificate)
-    made = Plan(question, best.epsilon, people, solved, criterion, target.value, found, final, population, central)
-    return made, seats * people if users is None else users
+    made = Plan(question, best.epsilon, crowd, solved, criterion, target.value, listed, final, population, central)
+    return made, seats * crowd if people is None else people
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,19 +93,19 @@ class _Designs:
     population: Population | None
 
     def options(self, people: int) -> tuple[Option, ...]:
-        """All of them for so many people, the least error first; unusable ones last, with the reason."""
+        """All options for this number of people, the least error first; unusable ones last, with the reason."""
         n = self.goal.batch(people)
-        found, refused = [], []
-        for one in self._listed(people):
-            if one.design is None:
-                refused.append(one)
+        evaluated, refused = [], []
+        for option in self._listed(people):
+            if option.design is None:
+                refused.append(option)
                 continue
-            epsilon = self._largest(one, lambda design: self.goal.allows(design.mechanism, n), one.epsilon)
-            own = replace(self.setting, epsilon=epsilon, users=people)
-            design = self._design(one, epsilon, people)
-            found.append(one if design is None else evaluate_design(design, own, self.population))
-        fit = ordered([one for one in found if one.fits], self.criterion)
-        return (*fit, *(one for one in found if not one.fits), *refused)
+            epsilon = self._largest(option, lambda design: self.goal.allows(design.mechanism, n), option.epsilon)
+            own = replace(self.setting, epsilon=epsilon, people=people)
+            design = self._design(option, epsilon, people)
+            evaluated.append(option if design is None else evaluate_design(design, own, self.population))
+        fit = ordered([option for option in evaluated if option.fits], self.criterion)
+        return (*fit, *(option for option in evaluated if not option.fits), *refused)
 
     def fewest(self, aim: float, target: Target) -> int:
         """The fewest people with whom a design reaches the error.
@@ -114,38 +114,38 @@ class _Designs:
         is the largest with which the people that its error takes are enough to hide it.
         """
         least = math.inf
-        people = max(self.setting.users, self.goal.smallest)
-        for one in self._listed(people):
-            if one.design is None:
+        crowd = max(self.setting.people, self.goal.smallest)
+        for option in self._listed(crowd):
+            if option.design is None:
                 continue
 
             def serves(design: Strategy) -> bool:
-                users = self._enough(design, aim)
-                return users is None or self.goal.allows(design.mechanism, self.goal.batch(users))
+                people = self._enough(design, aim)
+                return people is None or self.goal.allows(design.mechanism, self.goal.batch(people))
 
-            epsilon = self._largest(one, serves, self.goal.known)
-            design = self._design(one, epsilon, people)
-            users = None if design is None else self._enough(design, aim)
+            epsilon = self._largest(option, serves, self.goal.known)
+            design = self._design(option, epsilon, crowd)
+            people = None if design is None else self._enough(design, aim)
             own = replace(self.setting, epsilon=epsilon)
-            if design is not None and users is not None and evaluate_design(design, own, self.population).fits:
-                least = min(least, users)
+            if design is not None and people is not None and evaluate_design(design, own, self.population).fits:
+                least = min(least, people)
         if math.isinf(least):
             raise PlanError(
                 f"{target.name} {target.value:g} is out of reach at central epsilon {self.goal.epsilon:g} with up to "
-                f"{MAX_USERS:,} people: raise central_epsilon, or allow a larger {target.name}"
+                f"{MAX_PEOPLE:,} people: raise central_epsilon, or allow a larger {target.name}"
             ).at(target.name)
         return int(least)
 
     def _enough(self, design: Strategy, aim: float) -> int | None:
         """The fewest people, of one batch at least, with whom the design reaches the error; None if no number does."""
 
-        def error(users: int) -> float:
-            made = design.for_users(users, self.setting.max_counters)
-            return error_of(made, users, self.criterion, self.population)
+        def error(people: int) -> float:
+            made = design.for_people(people, self.setting.max_counters)
+            return error_of(made, people, self.criterion, self.population)
 
-        if error(MAX_USERS) > aim:
+        if error(MAX_PEOPLE) > aim:
             return None
-        return max(self.goal.smallest, fewest_users(lambda users: error(users) <= aim))
+        return max(self.goal.smallest, fewest_people(lambda people: error(people) <= aim))
 
     def _listed(self, people: int) -> tuple[Option, ...]:
         """All designs at the local epsilon that any pure mechanism is allowed."""
@@ -155,34 +155,34 @@ class _Designs:
             self.goal.known,
             self.goal.most,
         )
-        setting = replace(self.setting, epsilon=common, users=people)
+        setting = replace(self.setting, epsilon=common, people=people)
         return options(setting, self.question.strategies, self.criterion, self.population)
 
-    def _largest(self, one: Option, allowed: Callable[[Strategy], bool], known: float) -> float:
+    def _largest(self, option: Option, allowed: Callable[[Strategy], bool], known: float) -> float:
         """The largest local epsilon at which a design of this kind is allowed; it is at `known`."""
 
         def holds(epsilon: float) -> bool:
-            design = self._design(one, epsilon, self.setting.users)
+            design = self._design(option, epsilon, self.setting.people)
             return design is not None and allowed(design)
 
-        found = largest_epsilon(holds, known, self.goal.most, _SEARCHES if find(one.strategy).searched else None)
-        needed = self._needed(one, found) if found == MAX_EPSILON else found
-        return needed if needed == found or holds(needed) else found
+        largest = largest_epsilon(holds, known, self.goal.most, _SEARCHES if find(option.strategy).searched else None)
+        needed = self._needed(option, largest) if largest == MAX_EPSILON else largest
+        return needed if needed == largest or holds(needed) else largest
 
-    def _needed(self, one: Option, epsilon: float) -> float:
+    def _needed(self, option: Option, epsilon: float) -> float:
         """The least local epsilon with the same error: more would be charged to devices for nothing."""
-        users = self.setting.users
+        people = self.setting.people
 
         def error(at: float) -> float:
-            design = self._design(one, at, users)
-            return math.inf if design is None else error_of(design, users, self.criterion, self.population)
+            design = self._design(option, at, people)
+            return math.inf if design is None else error_of(design, people, self.criterion, self.population)
 
         most = error(epsilon) * (1 + _SAME)
         return least_epsilon(lambda at: error(at) <= most)
 
-    def _design(self, one: Option, epsilon: float, people: int) -> Strategy | None:
-        """The same strategy and mechanism at another epsilon; None if they cannot serve."""
-        mechanism = self.setting.mechanism if find(one.strategy).searched else one.mechanism
-        setting = replace(self.setting, epsilon=epsilon, users=people, mechanism=mechanism)
-        found = usable_designs(setting, (one.strategy,))
-        return found[0].for_users(people, self.setting.max_counters) if found else None
+    def _design(self, option: Option, epsilon: float, people: int) -> Strategy | None:
+        """A design with the option's strategy and mechanism at another epsilon; None if they cannot serve."""
+        mechanism = self.setting.mechanism if find(option.strategy).searched else option.mechanism
+        setting = replace(self.setting, epsilon=epsilon, people=people, mechanism=mechanism)
+        designs = usable_designs(setting, (option.strategy,))
+        return designs[0].for_people(people, self.setting.max_counters) if designs else None

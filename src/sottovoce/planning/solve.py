@@ -1,4 +1,4 @@
-"""Given two of epsilon, users and error, computes the third: the solver of every plan."""
+"""Given two of epsilon, people and error, computes the third: the solver of every plan."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ from numbers import Real
 from typing import Final, Literal
 
 from sottovoce.core.errors import PlanError, SurveyError
-from sottovoce.core.limits import MAX_EPSILON, MAX_USERS, MIN_EPSILON, as_float, check_epsilon, check_integer
+from sottovoce.core.limits import MAX_EPSILON, MAX_PEOPLE, MIN_EPSILON, as_float, check_epsilon, check_integer
 
-__all__ = ["MAX_USERS", "Solved", "Target", "check_target", "fewest_users", "largest_epsilon", "least_epsilon", "solve"]
+__all__ = [
+    "MAX_PEOPLE",
+    "Solved",
+    "Target",
+    "check_target",
+    "fewest_people",
+    "largest_epsilon",
+    "least_epsilon",
+    "solve",
+]
 
 _FARTHEST: Final = 10**18
 """Up to this many people the solver searches, to say how many a refused plan would need."""
@@ -20,10 +29,10 @@ _ROUND: Final = (float(f"{digits}e{power}") for power in range(-9, 0) for digits
 _EPSILONS: Final = (*(epsilon for epsilon in _ROUND if MIN_EPSILON <= epsilon < MAX_EPSILON), MAX_EPSILON)
 """Every allowed epsilon of three digits."""
 
-Solved = Literal["error", "users", "epsilon"]
+Solved = Literal["error", "people", "epsilon"]
 
 Error = Callable[[float, int], float]
-"""The error as a function of epsilon and users."""
+"""The error as a function of epsilon and people."""
 
 
 @dataclass(frozen=True)
@@ -52,34 +61,34 @@ def check_target(name: str, value: object, largest: float, what: str) -> float:
     remedy = f"it must be a number above 0 and below {largest:.4g}, {what}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise PlanError(f"{name} has type {type(value).__name__}: {remedy}").at(name)
-    found = as_float(value)
-    if not 0 < found < largest:
-        raise PlanError(f"{name} is {found:g}: {remedy}").at(name)
-    return found
+    number = as_float(value)
+    if not 0 < number < largest:
+        raise PlanError(f"{name} is {number:g}: {remedy}").at(name)
+    return number
 
 
-def solve(error: Error, epsilon: float | None, users: int | None, target: Target) -> tuple[float, int, Solved]:
-    """Epsilon, users, and which of the three was computed; exactly two are given.
+def solve(error: Error, epsilon: float | None, people: int | None, target: Target) -> tuple[float, int, Solved]:
+    """Epsilon, people, and which of the three was computed; exactly two are given.
 
     Examples
     --------
-    >>> solve(lambda epsilon, users: 1 / (epsilon * users**0.5), 1.0, None, Target("margin", 0.01))
-    (1.0, 10000, 'users')
+    >>> solve(lambda epsilon, people: 1 / (epsilon * people**0.5), 1.0, None, Target("margin", 0.01))
+    (1.0, 10000, 'people')
     """
-    given = {"epsilon": epsilon, "users": users, target.name: target.value}
+    given = {"epsilon": epsilon, "people": people, target.name: target.value}
     named = [name for name, number in given.items() if number is not None]
     if len(named) != 2:
         raise PlanError(
-            f"give exactly two of epsilon, users and {target.name} (got {', '.join(named) or 'none'}); the third is "
+            f"give exactly two of epsilon, people and {target.name} (got {', '.join(named) or 'none'}); the third is "
             "computed"
         )
     strength = None if epsilon is None else check_epsilon(epsilon)
-    people = None if users is None else check_integer("users", users, 1, MAX_USERS)
+    people = None if people is None else check_integer("people", people, 1, MAX_PEOPLE)
     if strength is not None and people is not None:
         return strength, people, "error"
     aim = 0.0 if target.value is None else target.value
     if strength is not None:
-        return strength, _users(error, strength, target.name, aim), "users"
+        return strength, _people(error, strength, target.name, aim), "people"
     n = 1 if people is None else people
     if error(MAX_EPSILON, n) > aim:
         raise PlanError(
@@ -89,10 +98,10 @@ def solve(error: Error, epsilon: float | None, users: int | None, target: Target
     return least_epsilon(lambda e: error(e, n) <= aim), n, "epsilon"
 
 
-def _users(error: Error, epsilon: float, name: str, aim: float) -> int:
+def _people(error: Error, epsilon: float, name: str, aim: float) -> int:
     """The fewest people, up to the limit."""
-    if error(epsilon, MAX_USERS) <= aim:
-        return fewest_users(lambda n: error(epsilon, n) <= aim, MAX_USERS)
+    if error(epsilon, MAX_PEOPLE) <= aim:
+        return fewest_people(lambda n: error(epsilon, n) <= aim, MAX_PEOPLE)
     remedy = f"raise epsilon, or allow a larger {name}"
     least = error(epsilon, _FARTHEST)
     if aim < least < error(epsilon, _FARTHEST // 100) / 2:
@@ -104,18 +113,18 @@ def _users(error: Error, epsilon: float, name: str, aim: float) -> int:
             f"{name} {aim:g} is out of reach at epsilon {epsilon:g}, however many people answer: part of the error "
             f"does not average out; {remedy}"
         ).at(name)
-    needed = fewest_users(lambda n: error(epsilon, n) <= aim, _FARTHEST)
+    needed = fewest_people(lambda n: error(epsilon, n) <= aim, _FARTHEST)
     raise PlanError(
-        f"{name} {aim:g} at epsilon {epsilon:g} needs {needed:,} people; a plan allows at most {MAX_USERS:,}: {remedy}"
+        f"{name} {aim:g} at epsilon {epsilon:g} needs {needed:,} people; a plan allows at most {MAX_PEOPLE:,}: {remedy}"
     ).at(name)
 
 
-def fewest_users(reaches: Callable[[int], bool], most: int = MAX_USERS) -> int:
+def fewest_people(reaches: Callable[[int], bool], most: int = MAX_PEOPLE) -> int:
     """The fewest people that reach the error; `most` people must reach it.
 
     Examples
     --------
-    >>> fewest_users(lambda users: users >= 1234)
+    >>> fewest_people(lambda people: people >= 1234)
     1234
     """
     low, high = 0, 1

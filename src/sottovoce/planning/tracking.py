@@ -1,6 +1,6 @@
 """A plan of a tracking survey: everybody answers in one period of a window, at the full epsilon.
 
-A period has as many people as a window has, divided by its periods, so its error is that of one survey with so many.
+A period has the people of a window, divided by its periods, so its error is that of one survey with that many people.
 Beside it stands what it would take if everybody answered in every period, at an epsilon divided by the periods.
 """
 
@@ -15,11 +15,13 @@ from typing import Any, Final, final
 
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MIN_EPSILON
-from sottovoce.core.words import figure, plural
+from sottovoce.core.notebook import facts_html
+from sottovoce.core.words import plural
 from sottovoce.planning.plan import Plan, solve_plan
 from sottovoce.planning.solve import Solved, Target
 from sottovoce.strategies.options import Criterion
 from sottovoce.surveys.calendar import Calendar
+from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Tracking
 
 __all__ = ["CHANGE_PER_MARGIN", "EveryPeriod", "TrackingPlan", "TrackingTarget"]
@@ -35,31 +37,31 @@ change of 1.96 + 0.84 of these is significant at 5 % in 80 of 100 surveys.
 """
 
 TrackingTarget = str
-"""What a plan was asked to reach: "margin", "l2" or "change"; empty if the error was computed."""
+"""The goal of a plan: "margin", "l2" or "change"; empty if the error was computed."""
 
 
 @final
 @dataclass(frozen=True)
 class EveryPeriod:
-    """The same accuracy if everybody answered in every period: epsilon is divided by the number of periods.
+    """The plan's accuracy if everybody answered in every period, with epsilon divided by the number of periods.
 
     Attributes
     ----------
     epsilon
-        Of one answer.
+        The epsilon of one answer.
     margin
         The margin of a period with as many people as the plan has; None if no design can serve.
-    users
-        How many people the plan's own error would take; None if no number allowed does.
+    people
+        The number of people that the plan's own error would take; None if no allowed number does.
     times
-        That number over the plan's.
+        `people` divided by the people of the plan.
     reason
-        Why there is no number; empty if there is.
+        Why `margin` or `people` is None; otherwise empty.
     """
 
     epsilon: float
     margin: float | None
-    users: int | None
+    people: int | None
     times: float | None
     reason: str = ""
 
@@ -68,7 +70,7 @@ class EveryPeriod:
         return {
             "epsilon": self.epsilon,
             "margin": self.margin,
-            "users": self.users,
+            "people": self.people,
             "times": self.times,
             "reason": self.reason,
         }
@@ -77,33 +79,33 @@ class EveryPeriod:
 @final
 @dataclass(frozen=True, eq=False)
 class TrackingPlan:
-    """A planned tracking survey: two of epsilon, users and error were given, and the third is computed.
+    """A planned tracking survey: two of epsilon, people and error were given, and the third is computed.
 
     Attributes
     ----------
     period
         The plan of one period: a survey with the people of one period.
-    users
+    people
         People in all. About as many of them draw each period as the plan of a period has.
     window
         Periods in which everybody answers once; epsilon is per window.
     periods
         Periods in all; None for a survey without an end.
     target
-        What was to be reached: "margin", "l2" or "change"; empty if the error was computed.
+        The goal: "margin", "l2" or "change"; empty if the error was computed.
 
     Examples
     --------
     >>> import sottovoce as sv
-    >>> found = sv.plan(["yes", "no"], periods=52, epsilon=1.0, users=1_000_000)
-    >>> found.period.users, round(found.margin, 4), round(found.change, 4)
+    >>> found = sv.plan(["yes", "no"], periods=52, epsilon=1.0, people=1_000_000)
+    >>> found.period.people, round(found.margin, 4), round(found.change, 4)
     (19230, 0.0153, 0.0309)
-    >>> found.every_period.users, round(found.every_period.times, 1)
+    >>> found.every_period.people, round(found.every_period.times, 1)
     (44419833, 44.4)
     """
 
     period: Plan
-    users: int
+    people: int
     window: int
     periods: int | None
     target: TrackingTarget = ""
@@ -130,7 +132,7 @@ class TrackingPlan:
 
     @property
     def solved_for(self) -> Solved:
-        """What was computed: "users", "epsilon" or "error"."""
+        """The computed quantity: "people", "epsilon" or "error"."""
         return self.period.solved_for
 
     @property
@@ -155,43 +157,50 @@ class TrackingPlan:
 
     @cached_property
     def every_period(self) -> EveryPeriod:
-        """What answering every period would take, by the best design at that epsilon."""
+        """The cost of answering in every period, with the best design at that epsilon."""
         epsilon = self.epsilon / self.window
         if epsilon < MIN_EPSILON:
             return EveryPeriod(
                 epsilon, None, None, None, f"an epsilon of {epsilon:.2g} per answer is below {MIN_EPSILON:.2g}"
             )
         plan = self.period
-        setting = replace(plan.setting, epsilon=epsilon, delta=plan.setting.delta / self.window, users=self.users)
+        setting = replace(plan.setting, epsilon=epsilon, delta=plan.setting.delta / self.window, people=self.people)
         nothing = Target(self.criterion, None)
         aim = Target(self.criterion, plan.best.error(self.criterion))
 
-        def solved(target: Target, users: int | None) -> tuple[Plan, int]:
+        def solved(target: Target, people: int | None) -> tuple[Plan, int]:
             return solve_plan(
                 plan.question,
                 setting,
                 target,
                 self.criterion,
                 epsilon=epsilon,
-                users=users,
+                people=people,
                 population=plan.population,
             )
 
         try:
-            margin = solved(nothing, self.users)[0].margin
+            margin = solved(nothing, self.people)[0].margin
         except PlanError as error:
             return EveryPeriod(epsilon, None, None, None, str(error))
         try:
-            users = solved(aim, None)[1]
+            people = solved(aim, None)[1]
         except PlanError as error:
             return EveryPeriod(epsilon, margin, None, None, str(error))
-        return EveryPeriod(epsilon, margin, users, users / self.users)
+        return EveryPeriod(epsilon, margin, people, people / self.people)
 
-    def survey(self, every: str | int, starts: date | str, grace: int | None = None, title: str = "") -> Tracking:
+    def survey(
+        self,
+        every: str | int,
+        starts: date | str,
+        grace: int | None = None,
+        title: str = "",
+        relay: Relay | None = None,
+    ) -> Tracking:
         """The planned survey, once it is known how long periods are and when the first one starts."""
         renews = None if self.windows == 1 else self.window
         calendar = Calendar.of(every=every, starts=starts, periods=self.periods, renews=renews, grace=grace)
-        return Tracking(self.period.survey(title), calendar)
+        return Tracking.of_survey(self.period.survey(title, relay), calendar)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: the fields of the plan of one period, with the people of all, and what tracking adds."""
@@ -199,8 +208,8 @@ class TrackingPlan:
             **self.period.to_dict(),
             "kind": "tracking",
             "target_name": self.target or None,
-            "users": self.users,
-            "users_per_period": self.period.users,
+            "people": self.people,
+            "people_per_period": self.period.people,
             "periods": self.periods,
             "window": self.window,
             "windows": self.windows,
@@ -212,10 +221,18 @@ class TrackingPlan:
     def __str__(self) -> str:
         return " ".join((self._people, self._accuracy, self._beside))
 
+    def __repr__(self) -> str:
+        kind, periods = self.period.question.kind, "without an end" if self.periods is None else f"{self.periods:,}"
+        return f"<plan of tracking {kind}: {self.people:,} people, periods {periods}, epsilon {self.epsilon:.4g}>"
+
+    def _repr_html_(self) -> str:
+        own = {"people": f"{self.people:,}, about {self.period.people:,} in a period", "accuracy": self._accuracy}
+        return facts_html(f"plan of tracking {self.period.question.kind}", self.period._facts() | own)
+
     @property
     def _people(self) -> str:
         promise = self.period.promise
-        people, each = plural(self.users, "person", "people"), f"about {self.period.users:,} in each"
+        people, each = plural(self.people, "person", "people"), f"about {self.period.people:,} in each"
         if self.windows == 1:
             return f"{people}, {each} of {self.window:,} periods, {promise}{self._stop} in all."
         added = (
@@ -236,24 +253,17 @@ class TrackingPlan:
 
     @property
     def _accuracy(self) -> str:
-        one = "share" if self.period.question.answers_are_shares else "answer"
+        question = self.period.question
+        noun = "share" if question.answers_are_shares else "answer"
         return (
-            f"In every period each {one} is known to about ±{self._amount(self.margin)} (95 %); between two periods a "
-            f"change of {self._amount(self.change)} is seen (at 95 %, with a power of 80 %)."
+            f"In every period each {noun} is known to about ±{question.amount(self.margin)} (95 %); between two "
+            f"periods a change of {question.amount(self.change)} is seen (at 95 %, with a power of 80 %)."
         )
 
     @property
     def _beside(self) -> str:
         beside = self.every_period
         start = f"Answering every period at {self._which}epsilon {beside.epsilon:.3g}"
-        if beside.users is None or beside.times is None:
+        if beside.people is None or beside.times is None:
             return f"{start} would not do: {beside.reason}."
-        return f"{start} would take {beside.users:,} people for the same error, {beside.times:,.3g} times as many."
-
-    def _amount(self, number: float) -> str:
-        """In percentage points or in the unit of the answers."""
-        question = self.period.question
-        if question.answers_are_shares:
-            points = figure(100 * number)
-            return f"{points} point" if points == "1" else f"{points} points"
-        return f"{figure(number)} {question.unit}".rstrip()
+        return f"{start} would take {beside.people:,} people for the same error, {beside.times:,.3g} times as many."

@@ -73,5 +73,5 @@ def _checked_radius(radius: object) -> float:
     number: Any = radius
     # Compared before it becomes a float: an integer may be too large for one.
     if isinstance(radius, bool) or not isinstance(radius, Real) or not 0 <= number <= float_info.max:
-        raise ProjectionError("radius must be a finite non-negative number")
+        raise ProjectionError("radius must be a finite non-negative number").at("radius")
     return float(number)

@@ -57,14 +57,14 @@ def real_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:
         raise ProjectionError(
             f"The vector's entries are of type {given.dtype}; a projection needs real numbers; "
             "convert the vector to float64 first."
-        )
+        ).at("raw")
     if given.ndim != 1:
         raise ProjectionError(
             f"The array has {given.ndim} dimensions; a projection takes one vector; "
             "project row by row, or flatten the array first."
-        )
+        ).at("raw")
     if given.size == 0:
-        raise ProjectionError("The vector is empty; pass one entry or more.")
+        raise ProjectionError("The vector is empty; pass one entry or more.").at("raw")
     return np.ascontiguousarray(given, dtype=np.float64)
 
 
@@ -72,7 +72,7 @@ def not_finite() -> ProjectionError:
     """The error for a vector that is not finite."""
     return ProjectionError(
         "The vector has infinite entries or entries that are not numbers; only finite vectors can be projected."
-    )
+    ).at("raw")
 
 
 def checked_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:

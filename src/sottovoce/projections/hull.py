@@ -240,38 +240,40 @@ def project_hull(
     if target.size != d:
         raise ProjectionError(
             f"The vector has {target.size} entries and the query matrix {d} rows; it needs one entry per row."
-        )
+        ).at("raw")
     limit = 100 + 10 * min(d + 1, columns) if max_steps is None else _checked_steps(max_steps)
     given = None if start is None else _checked_start(start, columns, symmetric)
     points = Points(matrix, target, symmetric)
-    found, steps = search(points, given, _checked_tolerance(tolerance), limit)
-    support, weights = _distribution(found.choice, found.weights)
+    nearest, steps = search(points, given, _checked_tolerance(tolerance), limit)
+    support, weights = _distribution(nearest.choice, nearest.weights)
     with np.errstate(over="ignore", under="ignore"):
         # Rounded up where it would vanish: a gap of zero must be one.
-        gap = max(float(np.ldexp(found.gap, 2 * points.exponent)), 5e-324 if found.gap else 0.0)
-    values = points.as_answers(found.average)
+        gap = max(float(np.ldexp(nearest.gap, 2 * points.exponent)), 5e-324 if nearest.gap else 0.0)
+    values = points.as_answers(nearest.average)
     for array in (values, support, weights):
         array.flags.writeable = False
-    return HullProjection(values, gap, support, weights, steps, found.converged)
+    return HullProjection(values, gap, support, weights, steps, nearest.converged)
 
 
 def _distribution(choice: Choice, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Return the columns and their weights, the two signs of one column taken together."""
-    support, place = np.unique(choice[0], return_inverse=True)
-    total = np.bincount(place, choice[1] * weights, support.size)
+    support, index = np.unique(choice[0], return_inverse=True)
+    total = np.bincount(index, choice[1] * weights, support.size)
     return support[total != 0], total[total != 0]
 
 
 def _checked_tolerance(tolerance: object) -> float:
     number: Any = tolerance
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= number < 1:
-        raise ProjectionError("tolerance must be a number from 0 to 1; the default is 1e-10")
+        raise ProjectionError("tolerance must be a number from 0 to 1; the default is 1e-10").at("tolerance")
     return float(number)
 
 
 def _checked_steps(max_steps: object) -> int:
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or int(max_steps) < 1:
-        raise ProjectionError("max_steps must be an integer of at least 1; leave it out for no practical limit")
+        raise ProjectionError("max_steps must be an integer of at least 1; leave it out for no practical limit").at(
+            "max_steps"
+        )
     return int(max_steps)
 
 
@@ -282,13 +284,15 @@ def _checked_start(start: tuple[NDArray[np.int64], Floats], columns: int, symmet
         raise ProjectionError(
             f"The start has a support of shape {support.shape} and weights of shape {weights.shape}; "
             "both must be vectors of the same length, one entry or more."
-        )
+        ).at("start")
     if support.dtype.kind not in "iu" or support.min() < 0 or support.max() >= columns:
-        raise ProjectionError(f"The start's support must hold column numbers: integers from 0 to {columns - 1}.")
+        raise ProjectionError(f"The start's support must hold column numbers: integers from 0 to {columns - 1}.").at(
+            "start"
+        )
     if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all() or not np.any(weights):
-        raise ProjectionError("The start's weights must be finite real numbers, not all of them zero.")
+        raise ProjectionError("The start's weights must be finite real numbers, not all of them zero.").at("start")
     if not symmetric and weights.min() < 0:
-        raise ProjectionError("The start's weights must not be negative, except on the symmetric polytope.")
+        raise ProjectionError("The start's weights must not be negative, except on the symmetric polytope.").at("start")
     signs = np.where(weights < 0, -1.0, 1.0)
     sizes = np.abs(weights).astype(np.float64)
     return (support.astype(np.int64), signs), sizes / sizes.max()

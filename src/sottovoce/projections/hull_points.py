@@ -25,10 +25,10 @@ Choice = tuple[NDArray[np.int64], Floats]
 
 _LARGEST_EXPONENT = 1000
 _NO_EXPONENT = -2000
-"""Of zero: less than that of any number."""
+"""Exponent of zero: less than that of any number."""
 
 _LARGEST_POWER = 400
-"""Of two, in units: squares of such numbers, and sums of many of them, are still far from overflowing."""
+"""Largest power of two, in units: squares of such numbers and sums of many of them do not overflow."""
 
 _TOO_DIFFERENT = (
     "The columns' sizes differ by more than 120 orders of magnitude, and the smaller ones are nothing "
@@ -168,7 +168,7 @@ class Points:
         among = self.known.products(choice, choice)
         longest = float((among.diagonal() - self.known.growth(choice)).max())
         if longest > 4.0**_LARGEST_POWER:
-            raise ProjectionError(_TOO_DIFFERENT)
+            raise ProjectionError(_TOO_DIFFERENT).at("operator")
         return PointSubset(choice, np.zeros((len(among), 0)), among, sqrt(max(0.0, longest)))
 
     def products(self, choice: Choice, row: Floats) -> Floats:
@@ -201,7 +201,7 @@ class Points:
         for row, j, sign in zip(rows, *choice, strict=True):
             np.subtract(sign * np.ldexp(self._column(int(j)), -self.exponent), self._centre, out=row)
         if _exponent(rows) > _LARGEST_POWER:
-            raise ProjectionError(_TOO_DIFFERENT)
+            raise ProjectionError(_TOO_DIFFERENT).at("operator")
         return rows
 
     def _known_squares(self, columns: NDArray[np.int64]) -> Floats | None:
@@ -232,7 +232,7 @@ class Points:
             raise ProjectionError(
                 f"The query matrix's {method} answered with shape {array.shape}; a matrix of shape "
                 f"({self.dimension}, {self.columns}) must answer with {shape}."
-            )
+            ).at("operator")
         return array
 
     def _answer(self, method: str, answer: Floats, *shape: int) -> Floats:
@@ -242,7 +242,7 @@ class Points:
             raise ProjectionError(
                 f"The query matrix's {method} answered with infinite entries or entries that are not numbers; "
                 "only a hull of finite columns can be projected on."
-            )
+            ).at("operator")
         return array
 
 

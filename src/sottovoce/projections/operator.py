@@ -64,11 +64,11 @@ def as_operator(matrix: Operator | NDArray[np.float64]) -> Operator:
         raise ProjectionError(
             f"An object of type {type(matrix).__name__} is not a query matrix; it needs shape, column, matvec and "
             "rmatvec; pass a workload, or a two-dimensional NumPy array."
-        )
+        ).at("operator")
     if len(matrix.shape) != 2 or min(matrix.shape) < 1:
         raise ProjectionError(
             f"The query matrix has shape {matrix.shape}; a hull needs one column or more, of one entry or more."
-        )
+        ).at("operator")
     return matrix
 
 
@@ -98,9 +98,9 @@ def _checked_matrix(matrix: NDArray[np.float64]) -> Floats:
     if matrix.dtype.kind not in "fiu":
         raise ProjectionError(
             f"The matrix's entries are of type {matrix.dtype}; a hull needs real numbers; convert it to float64 first."
-        )
+        ).at("operator")
     if matrix.ndim != 2 or matrix.size == 0:
         raise ProjectionError(
             f"The query matrix has shape {matrix.shape}; a hull needs two dimensions, neither of them empty."
-        )
+        ).at("operator")
     return np.asarray(matrix, dtype=np.float64)

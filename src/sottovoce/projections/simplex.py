@@ -111,8 +111,8 @@ def _threshold(entries: NDArray[np.float64], most: int) -> float:
         first, last = np.searchsorted(ordered, tau, "right"), np.searchsorted(ordered, tau + 1.0, "right")
         return np.asarray(below[last] - below[first] - (last - first) * tau + (len(ordered) - last))
 
-    place = int(np.searchsorted(-sums(corners), -float(most)))  # the sums fall
-    high = float(corners[min(place, len(corners) - 1)])
-    low = float(corners[place - 1]) if place else 0.0
+    index = int(np.searchsorted(-sums(corners), -float(most)))  # the sums fall
+    high = float(corners[min(index, len(corners) - 1)])
+    low = float(corners[index - 1]) if index else 0.0
     ends = sums(np.array([low, high]))
     return low if ends[0] <= ends[1] else low + (ends[0] - most) * (high - low) / (ends[0] - ends[1])

@@ -32,7 +32,7 @@ class TokenEntry(msgspec.Struct, frozen=True):
     note: str
     revoked: bool
     expires: Moment | None = None
-    """When it ends; None if it does not expire."""
+    """The time at which it ends; None if it does not expire."""
 
 
 class TokenCreated(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ class SignIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SignedIn(msgspec.Struct, frozen=True):
-    """Who is signed in: what the token opens, and what an admin noted beside it."""
+    """The session of a browser: the scopes of its token, and the note of an admin beside it."""
 
     scopes: list[Scope]
     note: str

@@ -23,7 +23,7 @@ Hex64 = Annotated[str, Meta(pattern=HEX_64)]
 Line = Annotated[str, Meta(max_length=200, pattern=LINE)]
 Count = Annotated[int, Meta(ge=0)]
 Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
-Level = Annotated[float, Meta(gt=0, lt=1, description="with what probability each interval contains the truth")]
+Level = Annotated[float, Meta(gt=0, lt=1, description="probability with which each interval contains the truth")]
 Moment = Annotated[str, Meta(description="in UTC, as 2027-01-04T00:00:00Z")]
 SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 

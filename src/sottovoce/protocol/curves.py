@@ -45,7 +45,7 @@ class TrendBody(ResponseStruct):
     degrees: Count
     p_value_change: float
     periods: Count
-    statement: Annotated[str, Meta(description="the same in one sentence")]
+    statement: Annotated[str, Meta(description="the trend in one sentence")]
 
 
 class SmoothPointBody(ResponseStruct):
@@ -90,7 +90,7 @@ class CurveBody(ResponseStruct):
 
 
 class DifferenceBody(ResponseStruct):
-    """By how much an answer changed from the earlier period to the later one."""
+    """The change of an answer from the earlier period to the later one."""
 
     later: PeriodNumber
     earlier: PeriodNumber

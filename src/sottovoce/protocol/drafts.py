@@ -47,20 +47,27 @@ class IntegerRange(RequestStruct):
     stop: Whole
 
 
-class FieldRange(RequestStruct, kw_only=True):
-    """Integers from `start` to `stop`, both included; or numbers from `low` to `high`, perhaps with a unit."""
+class AttributeEntry(RequestStruct, kw_only=True):
+    """An attribute of a record: labels, or integers from `start` to `stop`, both included.
 
+    In a form it may also be a number from `low` to `high`, perhaps with a unit.
+    """
+
+    labels: list[str] | None = None
     start: Whole | None = None
     stop: Whole | None = None
     low: float | None = None
     high: float | None = None
     unit: str | None = None
-    points: Annotated[Whole | None, Meta(description="a number is rounded at random to one of so many")] = None
+    points: Annotated[
+        Whole | None, Meta(description="number of points of the grid that a number is rounded to at random")
+    ] = None
+    missing: Annotated[
+        str | None, Meta(description='what missing values count as: "refuse", or "as" and a value; by default "refuse"')
+    ] = None
 
 
-Values: TypeAlias = list[str] | IntegerRange
-
-FormField: TypeAlias = list[str] | FieldRange
+Values: TypeAlias = list[str] | AttributeEntry
 
 
 class _Asked(RequestStruct, kw_only=True):
@@ -70,12 +77,13 @@ class _Asked(RequestStruct, kw_only=True):
     parameters: Annotated[
         dict[Name, Any],
         Meta(
-            description="by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of "
-            "start and stop, attributes as an object of such lists and ranges (in records also of numbers, as objects "
-            "of low, high, and optionally unit and points), a workload as text"
+            description="parameters by name, as /v1/questions declares them: numbers, a list of labels, a range as an "
+            "object of start and stop, attributes as an object of such lists and ranges (in records also of numbers, "
+            "as objects of low, high, and optionally unit and points; an object may also have labels, and missing, "
+            "what missing values count as), a workload as text"
         ),
     ] = field(default_factory=dict)
-    users: Whole | None = None
+    people: Whole | None = None
     delta: float | None = None
     strategy: Name | None = None
     mechanism: Name | None = None
@@ -89,7 +97,7 @@ class RelayRequest(RequestStruct):
 
     url: Annotated[str, Meta(description="https, or plain http on this machine")]
     least: Annotated[Whole, Meta(description="the smallest batch that it forwards: 2 or more")]
-    delta: Annotated[float, Meta(description="of the central guarantee: above 0")] = DEFAULT_CENTRAL_DELTA
+    delta: Annotated[float, Meta(description="delta of the central guarantee: above 0")] = DEFAULT_CENTRAL_DELTA
 
 
 class Draft(_Asked, kw_only=True):
@@ -100,7 +108,7 @@ class Draft(_Asked, kw_only=True):
     calendar: Annotated[
         dict[Name, Any] | None,
         Meta(
-            description="for a tracking survey: its periods, by the names that /v1/questions declares under calendar; "
+            description="periods of a tracking survey, by the names that /v1/questions declares under calendar; "
             "null for a survey that is asked once"
         ),
     ] = None
@@ -108,9 +116,9 @@ class Draft(_Asked, kw_only=True):
 
 
 class PlanRequest(_Asked, kw_only=True):
-    """A question and two of `epsilon`, `users` and the error; the third is computed.
+    """A question and two of `epsilon`, `people` and the error; the third is computed.
 
-    With `central_epsilon` reports are shuffled: `delta` is that of the central guarantee, one of `users` and the error
+    With `central_epsilon` reports are shuffled: `delta` is that of the central guarantee, one of `people` and the error
     is given, and the largest local epsilon that the certificate allows, up to `epsilon`, is computed.
 
     The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and
@@ -120,7 +128,7 @@ class PlanRequest(_Asked, kw_only=True):
 
     epsilon: float | None = None
     central_epsilon: Annotated[
-        float | None, Meta(description="what the reports of one batch together may reveal; null without a shuffler")
+        float | None, Meta(description="central epsilon of the reports of one batch; null without a shuffler")
     ] = None
     least: Annotated[
         Whole | None, Meta(description="people in the smallest batch that the shuffler forwards; null for all of them")
@@ -129,14 +137,17 @@ class PlanRequest(_Asked, kw_only=True):
     l2: float | None = None
     error: float | None = None
     share: Annotated[
-        float | None, Meta(description="for words, instead of a margin: the share of people with a word to be found")
+        float | None, Meta(description="share of people with a word to be found; for words, instead of a margin")
     ] = None
     probability: Annotated[
-        float | None, Meta(description="for words: the probability with which it is to be found; null for 0.9")
+        float | None, Meta(description="probability with which that word is to be found, for words; null for 0.9")
     ] = None
     periods: Annotated[Whole | None, Meta(description="number of periods; null with `renews` for no end")] = None
     renews: Annotated[Whole | None, Meta(description="number of periods in which everybody answers once")] = None
-    change: Annotated[float | None, Meta(description="instead of a margin: seen at 95 %, with a power of 80 %")] = None
+    change: Annotated[
+        float | None,
+        Meta(description="smallest change that is seen, at 95 % with a power of 80 %; instead of a margin"),
+    ] = None
     population: Annotated[
         Literal["uniform"] | list[float] | None,
         Meta(description="the share of people with each value; null for the worst case"),
@@ -169,7 +180,7 @@ class PlannedCurve(ResponseStruct):
 class PlannedCurves(ResponseStruct):
     """The error by which designs were compared, against the number of people and against epsilon."""
 
-    users: PlannedCurve
+    people: PlannedCurve
     epsilon: PlannedCurve
 
 
@@ -182,7 +193,7 @@ class PlannedOption(ResponseStruct):
     fits: bool
     reason: str
     epsilon: float
-    users: int
+    people: int
     margin: float | None
     l2: float | None
     l2_raw: Annotated[float | None, Meta(description="the L2 error before answers are projected")]
@@ -197,41 +208,43 @@ class PlannedOption(ResponseStruct):
 
 
 class EveryPeriodCost(ResponseStruct):
-    """If everybody answered in every period, at an epsilon divided by the periods; null where no design can serve."""
+    """The cost if everybody answered in every period, with epsilon divided by the periods; null if no design serves."""
 
-    epsilon: Annotated[float, Meta(description="of one answer")]
-    margin: Annotated[float | None, Meta(description="of one period, with as many people as the plan has")]
-    users: Annotated[int | None, Meta(description="people that the plan's error would take")]
-    times: Annotated[float | None, Meta(description="that number over the plan's")]
+    epsilon: Annotated[float, Meta(description="epsilon of one answer")]
+    margin: Annotated[float | None, Meta(description="margin of one period, with as many people as the plan has")]
+    people: Annotated[int | None, Meta(description="number of people that the plan's error would take")]
+    times: Annotated[float | None, Meta(description="`people` divided by the people of the plan")]
     reason: Annotated[str, Meta(description="why a number is null; else empty")]
 
 
 class PlannedTracking(ResponseStruct):
-    """What a tracking survey adds to the plan of one of its periods."""
+    """The part of a plan that only a tracking survey has."""
 
     periods: Annotated[int | None, Meta(description="null for no end")]
     window: Annotated[int, Meta(description="number of periods in which everybody answers once")]
     windows: int | None
-    users_per_period: int
-    epsilon_in_all: Annotated[float | None, Meta(description="over all windows; null where it adds up without an end")]
+    people_per_period: int
+    epsilon_in_all: Annotated[
+        float | None, Meta(description="epsilon over all windows; null where it adds up without an end")
+    ]
     change: Annotated[
-        float, Meta(description="the smallest that is seen between two periods, at 95 % with a power of 80 %")
+        float, Meta(description="smallest change that is seen between two periods, at 95 % with a power of 80 %")
     ]
     every_period: EveryPeriodCost
 
 
 class RecallByLength(ResponseStruct):
-    """What is found of the words of one length."""
+    """The recall of words of one length."""
 
     length: Annotated[int | None, Meta(description="in letters of one unit, or bytes; null for integers")]
     share: Annotated[float, Meta(description="the least share found with the probability asked for; 1 for none")]
-    probabilities: Annotated[list[float], Meta(description="for each of `shares`")]
+    probabilities: Annotated[list[float], Meta(description="probability for each of `shares`")]
 
 
 class PlannedRecall(ResponseStruct):
     """The probability that a word is found and certain, by the share of people who have it."""
 
-    probability: Annotated[float, Meta(description="with which words are to be found")]
+    probability: Annotated[float, Meta(description="probability with which words are to be found")]
     target: Annotated[float | None, Meta(description="the share that was asked for, if any")]
     share: Annotated[float, Meta(description="the least share found with that probability, by words of any length")]
     statement: str
@@ -240,20 +253,23 @@ class PlannedRecall(ResponseStruct):
 
 
 class Planned(ResponseStruct):
-    """A survey that can be run; `solved_for` names what was computed.
+    """A survey that can be run; `solved_for` names the computed quantity.
 
     `rounds`, `radius` and `error` are for a panel, whose error is the largest over all rounds; there
-    `margin`, `l2` and whatever else belongs to one question are null.
+    `margin`, `l2` and all else that belongs to one question are null.
     """
 
     question: str
     answers: int | None
     unit: Annotated[str, Meta(description="the unit of the answers, and so of a margin; empty for none")]
-    epsilon: Annotated[float, Meta(description="of one report: the local epsilon")]
+    epsilon: Annotated[float, Meta(description="local epsilon: that of one report")]
     delta: Delta
-    central: Annotated[CentralGuarantee | None, Meta(description="with a shuffler; each option has its own epsilon")]
-    users: int
-    solved_for: Literal["error", "users", "epsilon", "rounds"]
+    central: Annotated[
+        CentralGuarantee | None,
+        Meta(description="guarantee with a shuffler, under which each option has its own epsilon; null without"),
+    ]
+    people: int
+    solved_for: Literal["error", "people", "epsilon", "rounds"]
     criterion: Criterion | None
     target: Annotated[float | None, Meta(description="the error that was asked for, if any")]
     population: str
@@ -263,7 +279,9 @@ class Planned(ResponseStruct):
     strategy: str | None
     mechanism: str
     reason: str
-    recall: Annotated[PlannedRecall | None, Meta(description="of a survey of words; null for others")]
+    recall: Annotated[
+        PlannedRecall | None, Meta(description="recall of words; null unless the question asks for words")
+    ]
     options: Annotated[list[PlannedOption], Meta(description="best first; those that cannot be chosen last")]
     curves: PlannedCurves
     survey: Annotated[Hex64 | None, Meta(description="the id of the planned survey, without a title")]
@@ -273,7 +291,7 @@ class Planned(ResponseStruct):
     error: float | None
     tracking: Annotated[
         PlannedTracking | None,
-        Meta(description="of a tracking survey; its `users` are those of all periods, its errors those of one"),
+        Meta(description="plan of a tracking survey, whose people are those of all periods and errors those of one"),
     ]
 
 
@@ -283,13 +301,13 @@ class ParameterEntry(ResponseStruct):
     name: str
     kind: Kind
     help: str
-    example: Annotated[str, Meta(description="as on the command line")]
+    example: Annotated[str, Meta(description="example, as on the command line")]
     default: float | str | None
     required: bool
     group: Annotated[str, Meta(description="exactly one parameter of a group is given; empty for none")]
     low: float | None
     high: float | None
-    choices: Annotated[list[str], Meta(description="the words of which one is given; empty for other kinds")]
+    choices: Annotated[list[str], Meta(description="allowed words; empty for other kinds")]
 
 
 class QuestionEntry(ResponseStruct):
@@ -305,7 +323,7 @@ class QuestionEntry(ResponseStruct):
 class Defaults(ResponseStruct):
     """Default values; `level` is that of margins and intervals."""
 
-    users: int
+    people: int
     max_report_bytes: int
     max_counters: int
     level: float
@@ -328,15 +346,17 @@ class DraftAnswer(ResponseStruct):
     strategy: Annotated[str | None, Meta(description="null for a panel")]
     mechanism: str
     report_bytes: int
-    users: Annotated[int, Meta(description="the number of people for which these errors are expected, in all periods")]
+    people: Annotated[int, Meta(description="the number of people for which these errors are expected, in all periods")]
     margin: Annotated[float | None, Meta(description="the largest margin of any answer (95 %); null for a panel")]
     l2: Annotated[float | None, Meta(description="the expected L2 error over all answers; null for a panel")]
     explanation: str
     promise: Annotated[
         str | None,
-        Meta(description="of a tracking survey: its privacy per window and over its life; null for others"),
+        Meta(description="privacy of a tracking survey, per window and over its life; null for others"),
     ]
-    central: Annotated[CentralGuarantee | None, Meta(description="where reports go through a relay; null for others")]
+    central: Annotated[
+        CentralGuarantee | None, Meta(description="guarantee of reports that go through a relay; null without one")
+    ]
     notes: list[str]
 
 

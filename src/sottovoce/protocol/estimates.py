@@ -51,12 +51,13 @@ class AnswerRow(ResponseStruct):
     low: float | None
     high: float | None
     certain: Annotated[
-        bool | UnsetType, Meta(description="of a word: whether people have it, but for the stated probability")
+        bool | UnsetType,
+        Meta(description="for words: whether people have it, but for the stated probability"),
     ] = UNSET
 
 
 class OtherShare(ResponseStruct):
-    """The share of people whose value is no word of the survey."""
+    """The share of people whose value is not a word of the survey."""
 
     value: float
     raw: float
@@ -65,9 +66,9 @@ class OtherShare(ResponseStruct):
 
 
 class HostileNumber(ResponseStruct):
-    """How many devices suffice for a word of so many characters, and which share of all reports that is.
+    """The number of devices that suffice for a word of `characters` characters, and their share of all reports.
 
-    `devices` is null where no number of them suffices, for want of reports.
+    `devices` is null if no number of them suffices, for want of reports.
     """
 
     characters: Count
@@ -76,7 +77,7 @@ class HostileNumber(ResponseStruct):
 
 
 class HostileDevices(ResponseStruct):
-    """For the shortest and the longest words."""
+    """The numbers of devices for the shortest and the longest words."""
 
     shortest: HostileNumber
     longest: HostileNumber
@@ -87,7 +88,7 @@ class WordsFound(ResponseStruct):
     """How words were found that nobody listed."""
 
     false_discovery: Annotated[float, Meta(description="the largest probability that any certain word is nobody's")]
-    expected_doubtful: Annotated[float, Meta(description="words that are not certain: so many are expected by chance")]
+    expected_doubtful: Annotated[float, Meta(description="number of words that are not certain and expected by chance")]
     other: OtherShare | None
     prefixes_kept: Annotated[list[Count], Meta(description="the prefixes kept at every level of the search")]
     candidates: Annotated[Count, Meta(description="words that were tried")]
@@ -120,7 +121,7 @@ class InfluenceBody(ResponseStruct):
 
 
 class EstimateSummary(ResponseStruct, kw_only=True):
-    """What was estimated, from how many reports, and how well."""
+    """The question, the number of reports and the accuracy of an estimate."""
 
     survey: Hex64
     title: str
@@ -135,13 +136,15 @@ class EstimateSummary(ResponseStruct, kw_only=True):
     projection_gap: float
     level: float
     method: Annotated[str, Meta(description="why the intervals hold")]
-    words: Annotated[WordsFound | UnsetType, Meta(description="of a survey of words")] = UNSET
+    words: Annotated[WordsFound | UnsetType, Meta(description="how words were found; for surveys of words only")] = (
+        UNSET
+    )
 
 
 class EstimateBody(EstimateSummary, kw_only=True):
     """Answers with intervals; `waiting` more reports are durable and not yet counted."""
 
-    n_answers: Annotated[Count, Meta(description="of the survey, or words found, on all pages together")]
+    n_answers: Annotated[Count, Meta(description="number of answers, or of words found, on all pages together")]
     page: Annotated[int, Meta(ge=1)]
     pages: Annotated[int, Meta(ge=1)]
     answers: list[AnswerRow]

@@ -41,18 +41,20 @@ class Picture(EstimateSummary, kw_only=True):
     high: Numbers
     certain: Annotated[
         list[bool] | None,
-        Meta(description="of words: whether people have each, but for the stated probability; null for others"),
+        Meta(description="for words: whether people have each, but for the stated probability; null for others"),
     ]
     findable: Annotated[
         list[Findable] | None,
-        Meta(description="of words: the least share that so many reports find, by length; null for others"),
+        Meta(description="for words: the least share that these reports find, by length; null for others"),
     ]
     panels: list[Panel]
     figures: Annotated[
         list[NumberFigure],
-        Meta(description="of a number: its mean, deviation and quantiles; of a form, the mean of each number"),
+        Meta(description="mean, deviation and quantiles of a number, or the mean of each number of a form"),
     ]
-    histogram: Annotated[NumberHistogram | None, Meta(description="of a number's distribution")]
+    histogram: Annotated[
+        NumberHistogram | None, Meta(description="histogram of a number; null unless its distribution was asked for")
+    ]
 
 
 class TableBody(EstimateSummary, kw_only=True):

@@ -1,4 +1,4 @@
-"""The JSON of reports on their way in, and what senders are told."""
+"""The JSON of reports on their way in, of the keys that they are sealed to, and of what the service replies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from msgspec import Meta
 from sottovoce.protocol.base import BASE64URL, HEX_32, Count, RequestStruct, ResponseStruct
 from sottovoce.protocol.errors import ErrorDetail, RefusedReport
 
-__all__ = ["Acknowledgement", "HandedIn", "MessageReceipt", "OneReport", "RefusedUpload", "ReportsBody"]
+__all__ = [
+    *("Acknowledgement", "HandedIn", "MessageReceipt", "OneReport", "RefusedUpload", "ReportsBody", "SentReport"),
+    *("SentReports", "SignedKeys"),
+]
 
 
 class OneReport(RequestStruct):
@@ -24,6 +27,30 @@ class ReportsBody(RequestStruct):
     """Several reports."""
 
     reports: Annotated[list[OneReport], Meta(min_length=1)]
+
+
+class SentReport(RequestStruct):
+    """A report as it arrives: its fields are checked one by one, so that a bad report leaves the others of its body."""
+
+    id: str
+    report: str
+
+
+class SentReports(RequestStruct):
+    """A body as it arrives: the fields of one report, or a list of reports."""
+
+    id: str | msgspec.UnsetType = msgspec.UNSET
+    report: str | msgspec.UnsetType = msgspec.UNSET
+    reports: list[SentReport] | msgspec.UnsetType = msgspec.UNSET
+
+
+class SignedKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Key configurations as they are published, in base64url."""
+
+    configurations: str
+    signature: str
+    key: str
+    """The public key that signed them. A device trusts the one that it has pinned, not this one."""
 
 
 class Acknowledgement(ResponseStruct):

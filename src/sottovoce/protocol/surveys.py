@@ -50,15 +50,15 @@ Minimum = Annotated[int, Meta(ge=1, le=10**12)]
 
 
 class CentralGuarantee(msgspec.Struct, frozen=True, kw_only=True):
-    """What the shuffled reports of one batch together reveal of one person, beside what one report reveals."""
+    """The guarantee of the shuffled reports of one batch, beside that of one report."""
 
-    local_epsilon: Annotated[float, Meta(description="of one report by itself; holds whoever colludes")]
-    epsilon: Annotated[float, Meta(description="of a batch of `least` honest answers: proved")]
-    lower: Annotated[float, Meta(description="no smaller epsilon can be proved than this")]
-    delta: Annotated[float, Meta(gt=0, lt=1, description="of the central guarantee")]
+    local_epsilon: Annotated[float, Meta(description="epsilon of one report by itself; it holds against any collusion")]
+    epsilon: Annotated[float, Meta(description="proved epsilon of a batch of `least` honest answers")]
+    lower: Annotated[float, Meta(description="lower bound: no smaller epsilon can be proved")]
+    delta: Annotated[float, Meta(gt=0, lt=1, description="delta of the central guarantee")]
     least: Annotated[int, Meta(ge=2, description="people in the smallest batch")]
-    method: Annotated[str, Meta(description="by what it is proved: blanket, clones or local")]
-    assumption: Annotated[str, Meta(description="what the central guarantee rests on")]
+    method: Annotated[str, Meta(description="method of the proof: blanket, clones or local")]
+    assumption: Annotated[str, Meta(description="assumption of the central guarantee")]
     promise: Annotated[str, Meta(description="both guarantees in words, each with its assumption")]
     relay: Annotated[str | None, Meta(description="address of the relay that shuffles; null in a plan")] = None
 
@@ -69,16 +69,16 @@ class Embedding(msgspec.Struct, frozen=True, kw_only=True):
     snippet: Annotated[str, Meta(description="HTML: the script with its integrity, and the element")]
     script: Annotated[str, Meta(description="the script's path at the collector; another one for every other content")]
     integrity: Annotated[str, Meta(description="the script's SHA-384, as a page states it")]
-    bytes: Annotated[int, Meta(ge=0, description="of the script, not compressed")]
+    bytes: Annotated[int, Meta(ge=0, description="length of the script, not compressed")]
     allow_origins: Annotated[list[str], Meta(description="web origins whose pages may ask; * for all, none if empty")]
 
 
 class Status(msgspec.Struct, frozen=True):
     """The state of a survey and how many reports it has.
 
-    `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before
-    `minimum_reports`, which anybody can reach with invented reports. Of a panel: `rounds` may be asked, and `asked` of
-    them have been. Of a tracking survey: it has `rounds` periods, null for no end of them, and `asked` have begun.
+    `waiting` reports are durable and not counted yet, resent ones included. Estimates begin at `minimum_reports`, which
+    anybody can reach with invented reports. A panel has at most `rounds` rounds, and `asked` of them have been asked.
+    A tracking survey has `rounds` periods, or null without an end, and `asked` of them have begun.
     """
 
     id: Hex64
@@ -97,7 +97,8 @@ class Status(msgspec.Struct, frozen=True):
         str | int | None, Meta(description="length of a tracking survey's periods, by name or in days; null for others")
     ] = None
     central: Annotated[
-        CentralGuarantee | None, Meta(description="where reports go through a relay; null where they are sent directly")
+        CentralGuarantee | None,
+        Meta(description="guarantee of reports that go through a relay; null without one"),
     ] = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -146,7 +147,7 @@ class PeriodAhead(msgspec.Struct, frozen=True):
 class PeriodList(msgspec.Struct, frozen=True):
     """The periods of a tracking survey that have begun, on pages of a thousand, and the next one.
 
-    `now` is the collector's time, `total` the number of all periods, null where there is no end of them, and `promise`
+    `now` is the collector's time, `total` the number of all periods, null without an end, and `promise`
     what the survey states of a person's privacy.
     """
 

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce.core.answer import unknown_answer
+from sottovoce.core.entries import as_integer
 from sottovoce.core.errors import SimulationError, SottovoceError, SurveyError, ValueOutsideDomainError
-from sottovoce.core.words import plural
-from sottovoce.domain import Domain
+from sottovoce.core.words import figure, plural
+from sottovoce.domain import Domain, NumberGrid
 from sottovoce.domain.trials import NumberedTrials, Trials
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.listed import ListedEstimate
 from sottovoce.estimates.series import AnswerOverTime, PickedAnswer, picked_answer, picked_function
-from sottovoce.estimates.tables import TableEstimate
+from sottovoce.estimates.table_estimate import TableEstimate
 from sottovoce.questions.invented import InventedPeople
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.questions.people import People, check_histogram
@@ -34,7 +36,7 @@ from sottovoce.workloads.naming import value_at
 if TYPE_CHECKING:
     from sottovoce.workloads.pictures import NumberFigure, NumberHistogram, Panel
 
-__all__ = ["PerAnswer", "Question"]
+__all__ = ["PerAnswer", "Question", "plain_attributes"]
 
 Floats = NDArray[np.float64]
 PerAnswer = float | Floats
@@ -48,6 +50,8 @@ class Question(abc.ABC):
 
     kind: ClassVar[str]
     """Name in a survey's JSON, on the command line and in forms."""
+    called: ClassVar[str] = ""
+    """Its name on pages, in a person's words; by default the kind."""
     summary: ClassVar[str]
     """The estimated quantity, in a few words."""
     parameters: ClassVar[tuple[Parameter, ...]]
@@ -109,9 +113,16 @@ class Question(abc.ABC):
             return False
         return True
 
+    def admits_missing(self, field: str = "") -> bool:
+        """Whether a missing value counts as one; in a record, whether that field may be missing."""
+        if self.domain is None:
+            return False
+        held = dict(Domain.attributes_of(self.domain))[field] if field else self.domain
+        return held.missing is not None
+
     @property
     def field_names(self) -> tuple[str, ...]:
-        """The names of a record's fields; none where a value is no record."""
+        """The names of a record's fields; empty if values are not records."""
         return () if self.domain is None else self.domain.field_names
 
     def check_columns(self, names: Sequence[str]) -> None:
@@ -134,9 +145,19 @@ class Question(abc.ABC):
     def people(self, values: Any) -> People:
         """Simulated people with these values."""
 
-    @abc.abstractmethod
-    def find(self, name: object) -> int:
-        """The index of the answer with that name, value or number."""
+    def _find(self, name: object) -> int:
+        """The index of the answer with that label, value or number; -1 if there is none."""
+        if isinstance(name, str):
+            return self._find_label(name)
+        number = as_integer(name)
+        return number if number is not None and 0 <= number < self.n_answers else -1
+
+    def _find_label(self, label: str) -> int:
+        """The index of the answer with that label, or -1."""
+        try:
+            return self.workload.find(label)
+        except SottovoceError:
+            return -1
 
     @abc.abstractmethod
     def label(self, index: int) -> str:
@@ -169,6 +190,9 @@ class Question(abc.ABC):
     def answers_are_shares(self) -> bool:
         """Whether every answer is a share of the people, whose margin is shown in percentage points."""
         return False
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} question: {self.values_text}>"
 
     @property
     def listed_by_size(self) -> bool:
@@ -217,17 +241,21 @@ class Question(abc.ABC):
                 "function of an estimate and a level"
             ).at("answer")
         try:
-            return picked_answer(self, 0 if answer is None else self._find_answer(answer))
+            return picked_answer(self, 0 if answer is None else self.find(answer))
         except SottovoceError as error:
             raise error.at("answer") from None
-
-    def _find_answer(self, answer: str | int) -> int:
-        """The index of an answer that is named by its label."""
-        return self.find(answer)
 
     def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
         """Names of what can be followed, the usual one first; `latest` is the estimate of the last period, if any."""
         return [self.label(index) for index in range(min(most, self.n_answers))]
+
+    @final
+    def amount(self, size: float) -> str:
+        """The size of an error or a change of an answer: in percentage points, or in the unit of the answers."""
+        if not self.answers_are_shares:
+            return f"{figure(size)} {self.unit}".rstrip()
+        points = figure(100 * size)
+        return f"{points} point" if points == "1" else f"{points} points"
 
     # --- goals of a plan ------------------------------------------------------------------------
 
@@ -238,11 +266,19 @@ class Question(abc.ABC):
         """The checked goal of a plan, from what was given for `goals`; its `target` is None where it is computed."""
         return None
 
-    def recall(self, design: Any, users: int, goal: Any = None) -> Any:
-        """What a design finds for so many people, where answers are searched for; None where they are listed."""
+    def recall(self, design: Any, people: int, goal: Any = None) -> Any:
+        """What a design finds for `people`, where answers are searched for; None where they are listed."""
         return None
 
-    # --- rounds of a panel ----------------------------------------------------------------------
+    # --- attributes of a record, and rounds of a panel ---------------------------------------------
+
+    def as_attribute(self) -> Domain | NumberGrid:
+        """What a record holds where this question is one of its attributes; raises `SurveyError` where it cannot be."""
+        if self.domain is None:
+            raise SurveyError(
+                f"a {self.kind} question cannot be an attribute of a record: one is a list of values or a number"
+            ).at("attributes")
+        return self.domain
 
     def in_round(self, seat: Any) -> Question | None:
         """The question as a round of a panel asks it; None if a round cannot."""
@@ -256,11 +292,11 @@ class Question(abc.ABC):
     # --- pictures -------------------------------------------------------------------------------
 
     def panels(self, n_answers: int) -> list[Panel]:
-        """How an estimate of so many answers is drawn."""
+        """How an estimate of `n_answers` answers is drawn."""
         return list(self.workload.panels())
 
     def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
-        """What an estimate says of numbers besides its answers: means, deviations and quantiles."""
+        """Figures of a number besides the answers of an estimate: mean, deviation and quantiles."""
         return []
 
     def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
@@ -272,20 +308,20 @@ class Question(abc.ABC):
     printed_strategy: ClassVar[str] = "direct"
     """The strategy that the paper's theorem is about."""
 
-    def printed_bound(self, epsilon: float, delta: float, users: int) -> Bound | None:
-        """The paper's bound on the L2 error of its own protocol, as printed; None where none is for so few people.
+    def printed_bound(self, epsilon: float, delta: float, people: int) -> Bound | None:
+        """The paper's bound on the L2 error of its own protocol, as printed; None where it needs more people.
 
         Theorem 3.2 where there is a delta, and else Theorem 3.4. For values that cannot be listed, it is the second
         term of these.
         """
         asked = self.workload
-        # Without a finite domain the term with log J is no bound.
+        # Without a finite domain the term with log J bounds nothing.
         values: Any = math.inf if asked.n_values is None else asked.n_values
         if delta > 0:
-            return theorem_3_2(asked.n_queries, values, asked.radius, epsilon, delta, users)
-        if users < _FEWEST_OF_THEOREM:
+            return theorem_3_2(asked.n_queries, values, asked.radius, epsilon, delta, people)
+        if people < _FEWEST_OF_THEOREM:
             return None
-        return theorem_3_4(asked.n_queries, values, asked.radius, epsilon, users)
+        return theorem_3_4(asked.n_queries, values, asked.radius, epsilon, people)
 
     # --- derived ---------------------------------------------------------------
 
@@ -300,19 +336,37 @@ class Question(abc.ABC):
     def from_statement(cls, statement: dict[str, Any]) -> Self:
         """Read a question from its part of a survey's JSON, checking every field."""
         expected = {"kind", *cls._fields()}
-        if set(statement) != expected:
-            raise SurveyError(f"a {cls.kind} question must have exactly these fields: {', '.join(sorted(expected))}")
+        if not expected <= set(statement) <= expected | set(cls._optional_fields()):
+            raise SurveyError(
+                f"a {cls.kind} question must have exactly these fields: {', '.join(sorted(expected))}"
+            ).at("question")
         return cls._from_statement(statement)
 
     @classmethod
     @abc.abstractmethod
     def _fields(cls) -> tuple[str, ...]:
-        """Names of the fields of `_statement`."""
+        """Names of the fields of `_statement` that always stand in it."""
+
+    @classmethod
+    def _optional_fields(cls) -> tuple[str, ...]:
+        """Names of the fields of `_statement` that may be left out."""
+        return ()
 
     @final
     def to_statement(self) -> dict[str, Any]:
         """The question's part of a survey's JSON."""
         return {"kind": self.kind, **self._statement()}
+
+    @final
+    def find(self, name: object) -> int:
+        """The index of the answer with that label, value or number.
+
+        Raises `UnknownAnswerError`, which suggests the nearest label.
+        """
+        index = self._find(name)
+        if index < 0:
+            raise unknown_answer(name, map(self.label, range(self.n_answers)))
+        return index
 
     @property
     @final
@@ -330,7 +384,7 @@ class Question(abc.ABC):
     """Whether the picture of a plan simulates the invented people, which must take no more than a second."""
 
     def invented_people(self) -> InventedPeople | None:
-        """People for simulations, of whom the true answers are known; None where all values can be listed."""
+        """People for simulations whose true answers are known; None where all values can be listed."""
         return None
 
     def people_of_lines(self, lines: Iterable[str]) -> InventedPeople:
@@ -350,6 +404,11 @@ class Question(abc.ABC):
 
         return truth
 
+    @property
+    def truth_text(self) -> str:
+        """The heading of true answers that stand beside estimates."""
+        return "truth"
+
     def people_of_histogram(self, histogram: ArrayLike) -> People:
         """Simulated people from the number of people with each value."""
         domain = self.domain
@@ -358,3 +417,19 @@ class Question(abc.ABC):
                 "histogram"
             )
         return People.with_histogram(check_histogram(histogram, domain.size))
+
+
+def plain_attributes(given: Any) -> Any:
+    """Attributes that are questions as what a record holds of them; anything but a mapping as it is."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: _plain_attribute(name, attribute) for name, attribute in given.items()}
+
+
+def _plain_attribute(name: object, attribute: Any) -> Any:
+    if not isinstance(attribute, Question):
+        return attribute
+    try:
+        return attribute.as_attribute()
+    except SurveyError as error:
+        raise SurveyError(f"attribute {name!r}: {error}").at("attributes") from None

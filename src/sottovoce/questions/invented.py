@@ -23,17 +23,17 @@ __all__ = ["FormPeople", "InventedPeople", "ListedAnswers", "NumberPeople", "Set
 Floats = NDArray[np.float64]
 
 _COSINE: Final = 0.6
-"""Of the angle between anybody's vector and the common direction."""
+"""Cosine of the angle between a person's vector and the common direction."""
 
 _SILENT: Final = 0.25
 """Share of people who tick nothing."""
 
 
 class InventedPeople(Protocol):
-    """An invented population, of which it is known what a perfect estimate would say."""
+    """An invented population, whose true answers are known."""
 
     words: ClassVar[str]
-    """Who they are, in a few words."""
+    """The people, in a few words."""
 
     @property
     def answers(self) -> Floats:
@@ -141,10 +141,10 @@ class SetPeople(ListedAnswers):
         """The options of n people."""
         ends = np.cumsum(self._parts)
         points = rng.random((n, 1)) + np.arange(int(np.ceil(ends[-1])))
-        places = np.searchsorted(ends, points, side="right")
-        places[rng.random(n) < _SILENT] = len(ends)
+        indices = np.searchsorted(ends, points, side="right")
+        indices[rng.random(n) < _SILENT] = len(ends)
         values = [value_at(self.options, index) for index in range(self.options.size)]
-        return [[values[place] for place in row if place < len(values)] for row in places.tolist()]
+        return [[values[index] for index in row if index < len(values)] for row in indices.tolist()]
 
     def values(self, n: int, rng: np.random.Generator) -> list[list[Any]]:
         """The options of n people, one by one."""
@@ -199,13 +199,13 @@ def _column(field: Domain | NumberGrid, second: NDArray[np.bool_], rng: np.rando
         fractions = np.where(second, np.maximum(u, v), np.minimum(u, v))
         return list((field.low + (field.high - field.low) * fractions).tolist())
     ends = [np.cumsum(_cell_shares(field, is_second)) for is_second in (False, True)]
-    places = np.where(second, np.searchsorted(ends[1], u), np.searchsorted(ends[0], u))
+    indices = np.where(second, np.searchsorted(ends[1], u), np.searchsorted(ends[0], u))
     values = [value_at(field, index) for index in range(field.size)]
-    return [values[place] for place in np.minimum(places, field.size - 1).tolist()]
+    return [values[index] for index in np.minimum(indices, field.size - 1).tolist()]
 
 
 def _cell_shares(field: Domain | NumberGrid, is_second: bool) -> Floats:
-    """The share of each value among people of one kind; of a number, of each grid point after random rounding."""
+    """The share of each value among people of one kind; for a number, of each grid point after random rounding."""
     if not isinstance(field, NumberGrid):
         weights = np.ones(field.size) if is_second else 1 / np.arange(1, field.size + 1)
         return np.asarray(weights / weights.sum())

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 _INVENTED: Final = 1000
 _TRIES: Final = 5 * _INVENTED
 _SEED: Final = 20
-"""Of invented words, which are the same for everybody; who has which is drawn anew."""
+"""Seed of invented words, which are the same for everybody; who has which is drawn anew."""
 _EXPONENT: Final = 1.2
 
 
@@ -59,7 +59,7 @@ class WordPeople:
 
     @classmethod
     def of_lines(cls, code: WordCode, lines: Iterable[str]) -> Self:
-        """A person per line, with the value that it stands for; a line that is no word is a person of "other"."""
+        """A person per line, with the value that it stands for; a line that is not a word is a person of "other"."""
         counted = Counter(lines)
         if not counted:
             raise SimulationError("there are no people: give a file with one word per line").at("population")
@@ -78,7 +78,7 @@ class WordPeople:
     def draw(self, n: int, rng: np.random.Generator) -> list[Any]:
         """The values of n people."""
         places = rng.choice(len(self.held), size=n, p=self.weights / self.weights.sum())
-        return [self.held[place] for place in places.tolist()]
+        return [self.held[index] for index in places.tolist()]
 
     def values(self, n: int, rng: np.random.Generator) -> list[Any]:
         """The values of n people, one by one."""
@@ -87,12 +87,12 @@ class WordPeople:
     @cached_property
     def shares(self) -> dict[str, float]:
         """The share of every word, as it is shown once it is normalised, the largest first."""
-        found: dict[str, float] = {}
+        shares: dict[str, float] = {}
         for value, weight in zip(self.held, (self.weights / self.weights.sum()).tolist(), strict=True):
             if self.code.admits(value):
                 word = self.code.label(value)
-                found[word] = found.get(word, 0.0) + weight
-        return dict(sorted(found.items(), key=lambda one: -one[1]))
+                shares[word] = shares.get(word, 0.0) + weight
+        return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
     def crowd(self, n: int, seed: int) -> None:
         """None: words are short."""
@@ -105,20 +105,22 @@ class WordPeople:
 
     @property
     def answers(self) -> Floats:
-        """What a perfect estimate would say of them."""
+        """What a perfect estimate of them would say."""
         return np.array([*self.shares.values()])
 
 
 def _invent(code: WordCode) -> tuple[Any, ...]:
-    rng, found = np.random.default_rng(_SEED), dict[bytes, Any]()
-    letters = [one for one in (code.alphabet if isinstance(code, LetterCode) else ALPHABETS["latin"]) if one.isalnum()]
+    rng, words = np.random.default_rng(_SEED), dict[bytes, Any]()
+    letters = [
+        letter for letter in (code.alphabet if isinstance(code, LetterCode) else ALPHABETS["latin"]) if letter.isalnum()
+    ]
     for _ in range(_TRIES):
-        if len(found) == _INVENTED:
+        if len(words) == _INVENTED:
             break
         value = _drawn(code, letters, rng)
         if code.admits(value):
-            found.setdefault(code.row(value).tobytes(), value)
-    return tuple(found.values())
+            words.setdefault(code.row(value).tobytes(), value)
+    return tuple(words.values())
 
 
 def _drawn(code: WordCode, letters: list[str], rng: np.random.Generator) -> Any:
@@ -127,4 +129,4 @@ def _drawn(code: WordCode, letters: list[str], rng: np.random.Generator) -> Any:
     length = 1 + int(rng.binomial(code.longest - 1, 0.4))  # type: ignore[attr-defined]
     if isinstance(code, ByteCode):
         return rng.bytes(length)
-    return "".join(letters[place] for place in rng.integers(0, len(letters), size=length).tolist())
+    return "".join(letters[index] for index in rng.integers(0, len(letters), size=length).tolist())

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce.core.answer import Answer
 from sottovoce.core.errors import SottovoceError, SurveyError
-from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain, NumberGrid
-from sottovoce.domain.number import LARGEST_NUMBER, MAX_POINTS
+from sottovoce.domain.number import ATTRIBUTE_POINTS, LARGEST_NUMBER, MAX_POINTS
 from sottovoce.domain.trials import NumberedTrials
-from sottovoce.estimates.combinations import CombinedAnswer
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.numbers import NumberEstimate
 from sottovoce.estimates.series import PickedAnswer, picked_answer
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented import NumberPeople
-from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.parameter import Parameter, clear_question, missing_parameter
 from sottovoce.questions.people import People, check_histogram
 from sottovoce.questions.queries import Queries
 from sottovoce.workloads.base import Workload
@@ -32,7 +31,7 @@ from sottovoce.workloads.table import Moments
 if TYPE_CHECKING:
     from sottovoce.workloads.pictures import NumberFigure, NumberHistogram, Panel
 
-__all__ = ["POINTS", "Number"]
+__all__ = ["POINTS", "Number", "number"]
 
 POINTS: Final = {"mean": 65, "distribution": 64, "spread": 32}
 """Every aim, with its usual number of grid points, or bins for a distribution."""
@@ -40,7 +39,7 @@ POINTS: Final = {"mean": 65, "distribution": 64, "spread": 32}
 _STRATEGIES: Final = {"mean": ("minimax",), "distribution": Queries.strategies, "spread": ("optimized",)}
 
 _MEAN, _DEVIATION, _MEDIAN = "mean", "standard deviation", "median"
-_FOLLOWED: Final[dict[str, Callable[[Any, float], CombinedAnswer]]] = {
+_FOLLOWED: Final[dict[str, Callable[[Any, float], Answer]]] = {
     _MEAN: lambda estimate, level: estimate.mean(level=level),
     _DEVIATION: lambda estimate, level: estimate.standard_deviation(level),
     _MEDIAN: lambda estimate, level: estimate.quantile(0.5, level),
@@ -50,8 +49,47 @@ _FOLLOWED: Final[dict[str, Callable[[Any, float], CombinedAnswer]]] = {
 _QUANTILES: Final = {"lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
 
 
+@clear_question('sv.number(0, 600, "minutes")')
+def number(
+    low: float,
+    high: float,
+    unit: str = "",
+    *,
+    wants: str = "mean",
+    points: int | None = None,
+    missing: str = "refuse",
+) -> Number:
+    """The question for the mean of a number between two ends, for its spread, or for its distribution.
+
+    Numbers outside the ends are clipped, on devices and in simulations. A `Decimal` is a number; a `timedelta` is one
+    where the unit is seconds, minutes, hours, days or weeks. As an attribute of a record, a number has 3
+    grid points unless `points` says otherwise.
+
+    Parameters
+    ----------
+    unit
+        The unit of the number and of the answers.
+    wants
+        "mean"; "spread" for the mean and the standard deviation; or "distribution" for the curve, quantiles, the
+        histogram and the mean, each less precise.
+    points
+        Grid points, to which devices round at random, or bins of a distribution; as many as suit by default. In a
+        record, more points show more of the distribution and cost accuracy of the mean.
+    missing
+        "refuse" None and NaN, or count them "as <number>", such as "as 0"; in a record an absent field too. It is part
+        of the survey, so every device does the same.
+
+    Examples
+    --------
+    >>> number(0, 600, "minutes").unit
+    'minutes'
+    """
+    question = Number.of(low=low, high=high, unit=unit, wants=wants, points=points, missing=missing)
+    return question if points is None else replace(question, points_stated=True)
+
+
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Number(Question):
     """The mean of a number; or its mean and spread; or its distribution over equal bins, as shares at or below ends.
 
@@ -62,15 +100,17 @@ class Number(Question):
     --------
     >>> question = Number.of(low=0, high=600, unit="minutes")
     >>> question.n_answers, question.label(0), question.answer_range
-    (1, 'mean (minutes)', (array([0.]), array([600.])))
+    (1, 'mean', (array([0.]), array([600.])))
     >>> Number.of(low=0, high=600, unit="minutes", wants="distribution", points=2).label(0)
     '<= 300 minutes'
     """
 
     grid: NumberGrid
     wants: str = "mean"
+    points_stated: bool = field(default=False, compare=False, repr=False)
 
     kind: ClassVar[str] = "number"
+    called: ClassVar[str] = "A number"
     summary: ClassVar[str] = "the mean of a number, its spread or its distribution"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
@@ -100,6 +140,7 @@ class Number(Question):
             low=2,
             high=MAX_POINTS,
         ),
+        missing_parameter("as 0"),
     )
     strategies: ClassVar[tuple[str, ...]] = ("minimax", *Queries.strategies)
     projected_on: ClassVar[str] = "hull of the columns"
@@ -110,15 +151,24 @@ class Number(Question):
         if not isinstance(self.wants, str) or self.wants not in POINTS:
             raise SurveyError(f"wants must be one of {', '.join(POINTS)}").at("wants")
         if not isinstance(self.grid, NumberGrid):
-            raise SurveyError("grid must be a NumberGrid, such as sottovoce.number(0, 600)").at("grid")
-        # What this aim is served by, of all that serve the kind.
+            raise SurveyError("grid must be a NumberGrid, such as NumberGrid(0, 600)").at("grid")
+        # The strategies of this aim, out of those of the kind.
         object.__setattr__(self, "strategies", _STRATEGIES[self.wants])
 
     @classmethod
     def _of(cls, **given: Any) -> Self:
         wants = given["wants"]
         points = given.get("points", POINTS[wants])
-        return cls(NumberGrid(given["low"], given["high"], given["unit"], points), wants)
+        grid = NumberGrid(given["low"], given["high"], given["unit"], points)
+        return cls(grid.with_missing(given["missing"]), wants)
+
+    def as_attribute(self) -> NumberGrid:
+        if self.wants != "mean":
+            raise SurveyError(
+                "a number that is an attribute of a record cannot have wants: leave it out, and give points for more "
+                "of its distribution"
+            ).at("wants")
+        return self.grid if self.points_stated else replace(self.grid, points=ATTRIBUTE_POINTS)
 
     @classmethod
     def _fields(cls) -> tuple[str, ...]:
@@ -126,8 +176,12 @@ class Number(Question):
 
     @classmethod
     def _from_statement(cls, statement: dict[str, Any]) -> Self:
-        number = {name: statement[name] for name in ("low", "high", "unit", "points")}
+        number = {name: field for name, field in statement.items() if name not in ("kind", "wants")}
         return cls(NumberGrid.from_statement(number), statement["wants"])
+
+    @classmethod
+    def _optional_fields(cls) -> tuple[str, ...]:
+        return ("missing",)
 
     def _statement(self) -> dict[str, Any]:
         return {**self.grid.to_statement(), "wants": self.wants}
@@ -135,22 +189,22 @@ class Number(Question):
     @cached_property
     def workload(self) -> Workload:
         if self.wants != "distribution":
-            return Moments(self.grid, spread=self.wants == "spread")
+            return Moments(replace(self.grid, missing=None), spread=self.wants == "spread")
         return Prefix([self.grid.quantity(float(end)) for end in self.ends[1:]])
 
     @cached_property
     def ends(self) -> NDArray[np.float64]:
         """The ends of a distribution's bins: `low`, one after every bin, `high` the last."""
-        found = self._end(np.arange(self.grid.points + 1))
-        found[-1] = self.grid.high
-        return found
+        ends = self._end(np.arange(self.grid.points + 1))
+        ends[-1] = self.grid.high
+        return ends
 
     def _end(self, bins: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.asarray(self.grid.low + ((self.grid.high - self.grid.low) * bins) / self.grid.points)
 
     @property
     def domain(self) -> Domain | None:
-        """None: a number is no listed value. The bins of a distribution are values of the workload."""
+        """None: numbers are not listed. The bins of a distribution are values of the workload."""
         return None
 
     @property
@@ -166,6 +220,9 @@ class Number(Question):
         position = self.grid.position(value)
         # A bin holds its upper end. Computed for every aim, so that the work tells nothing.
         return int(self._bins(self.grid.clipped([value]))[0]) if self.answers_are_shares else position
+
+    def admits_missing(self, field: str = "") -> bool:
+        return self.grid.missing is not None
 
     def parse(self, text: str) -> object:
         return self.grid.parse(text)
@@ -187,23 +244,27 @@ class Number(Question):
         return NumberedTrials(self.grid.points if self.answers_are_shares else self.grid.positions, self._possible)
 
     def _possible(self, number: int) -> float:
-        """The middle of a bin, or a position's number; of the first and the last one outside the ends."""
+        """The middle of a bin, or a position's number; a number outside the ends for the first and the last one."""
         last = (self.grid.points if self.answers_are_shares else self.grid.positions) - 1
         part = (number + 0.5) / (last + 1) if self.answers_are_shares else number / last
         return self.grid.low + (part - (number == 0) + (number == last)) * (self.grid.high - self.grid.low)
 
     def _bins(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-        # The same operations on doubles as in the TypeScript client. A bin's end, scaled, may exceed its number (7/100
-        # of 100 does), so numbers are compared with the ends themselves.
+        # These are the operations on doubles of the TypeScript client. A bin's end, scaled, may exceed its number
+        # (7/100 of 100 does), so numbers are compared with the ends themselves.
         scaled = (numbers - self.grid.low) / (self.grid.high - self.grid.low) * self.grid.points
         near = np.ceil(scaled).astype(np.int64) - 1
-        found = near + (numbers > self._end(near + 1)) - (numbers <= self._end(near))
-        return np.asarray(np.clip(found, 0, self.grid.points - 1))
+        bins = near + (numbers > self._end(near + 1)) - (numbers <= self._end(near))
+        return np.asarray(np.clip(bins, 0, self.grid.points - 1))
 
     def truth_of(self, values: Sequence[Any]) -> Callable[[str, NDArray[np.float64]], float]:
-        """The mean; other figures are not computed, and are not numbers."""
-        numbers = np.array(values, dtype=np.float64)
+        """The mean of the clipped numbers; other figures are not computed, and are not numbers."""
+        numbers = self.grid.clipped(values)
         return lambda name, shares: float(shares @ numbers) if name == "mean" else math.nan
+
+    @property
+    def truth_text(self) -> str:
+        return f"truth (clipped to {self.grid.range_text})"
 
     def invented_people(self) -> NumberPeople:
         return NumberPeople(self.grid, self.wants)
@@ -234,7 +295,7 @@ class Number(Question):
     def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
         """What follows from the aim, and then the answers."""
         several = {"mean": 1, "spread": 2, "distribution": 3}[self.wants]
-        return [*_FOLLOWED][:several] + super().followed_names(latest, most)
+        return list(dict.fromkeys([*[*_FOLLOWED][:several], *super().followed_names(latest, most)]))
 
     def panels(self, n_answers: int) -> list[Panel]:
         """A distribution's curve; a mean and a spread have figures instead."""
@@ -248,39 +309,31 @@ class Number(Question):
     def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
         from sottovoce.workloads.pictures import NumberFigure, number_figure
 
-        found = [number_figure("mean", self.grid, estimate.mean(level=level))]
+        figures = [number_figure("mean", self.grid, estimate.mean(level=level))]
         if self.wants != "mean":
             deviation = estimate.standard_deviation(level)
             ends = (deviation.value, deviation.low, deviation.high, 0.0, self.grid.half)
-            found.append(NumberFigure("standard deviation", self.grid.unit, *ends))
+            figures.append(NumberFigure("standard deviation", self.grid.unit, *ends))
         if self.answers_are_shares:
-            found += [
+            figures += [
                 number_figure(name, self.grid, estimate.quantile(share, level)) for name, share in _QUANTILES.items()
             ]
-        return found
+        return figures
 
     def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
         from sottovoce.workloads.pictures import NumberHistogram
 
         if not self.answers_are_shares:
             return None
-        shares = [one.share for one in estimate.histogram(level)]
+        bins = estimate.histogram(level)
         return NumberHistogram(
             unit=self.grid.unit,
             ends=self.ends.tolist(),
             value=np.diff(estimate.values, prepend=0.0).tolist(),
-            raw=[share.value for share in shares],
-            low=[share.low for share in shares],
-            high=[share.high for share in shares],
+            raw=[answer.raw for answer in bins],
+            low=[answer.low for answer in bins],
+            high=[answer.high for answer in bins],
         )
 
-    def find(self, name: object) -> int:
-        """The answer with that name or number."""
-        if not isinstance(name, str):
-            return check_integer("answer number", name, 0, self.n_answers - 1)
-        suffix = f" ({self.unit})" if self.unit else ""
-        return self.workload.find(name.removesuffix(suffix) if suffix else name)
-
     def label(self, index: int) -> str:
-        name = self.workload.name(index)
-        return f"{name} ({self.unit})" if self.unit else name
+        return self.workload.name(index)

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, ParamSpec, TypeVar
 
+from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import MAX_DOMAIN_SIZE, check_integer, check_number
 
-__all__ = ["DOMAIN_PARAMETERS", "MAX_TEXT", "Kind", "Parameter", "check_parameters"]
+__all__ = [
+    "DOMAIN_PARAMETERS",
+    "MAX_TEXT",
+    "Kind",
+    "Parameter",
+    "check_parameters",
+    "clear_question",
+    "missing_parameter",
+]
 
-Kind = Literal["integer", "number", "text", "choice", "alphabet", "labels", "range", "attributes", "fields", "workload"]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Kind = Literal[
+    "integer",
+    "number",
+    "text",
+    "choice",
+    "missing",
+    "alphabet",
+    "labels",
+    "range",
+    "attributes",
+    "fields",
+    "workload",
+]
 """The type of a parameter.
 
-A number; a line of text, or one of a few words; labels, the ends of a range of integers, or named attributes of a
-record; the fields of a form, which are attributes or numbers; a set of queries.
+A number; a line of text, or one of a few words; what missing values count as; labels, the ends of a range of integers,
+or named attributes of a record; the fields of a form, which are attributes or numbers; a set of queries.
 """
 
 MAX_TEXT: Final = 40
@@ -42,7 +67,7 @@ class Parameter:
     low, high
         Smallest and largest value; for numbers only.
     choices
-        The words of which one is given, for choices; the alphabets that have a name.
+        The words to choose from, for choices; the alphabets that have a name.
     group
         Parameters of one group are alternatives: exactly one of them is given.
     in_examples
@@ -114,30 +139,30 @@ def check_parameters(what: str, declared: tuple[Parameter, ...], given: dict[str
     Traceback (most recent call last):
     sottovoce.core.errors.SurveyError: colour is not a parameter of a vector question; it takes size
     """
-    names = [one.name for one in declared]
+    names = [parameter.name for parameter in declared]
     present = {name: value for name, value in given.items() if value is not None}
     unknown = next((name for name in present if name not in names), None)
     if unknown is not None:
         takes = ", ".join(names) or "none"
         raise SurveyError(f"{unknown} is not a parameter of {what}; it takes {takes}").at(unknown)
-    for group in dict.fromkeys(one.group for one in declared if one.group):
-        ways = [one.name for one in declared if one.group == group]
+    for group in dict.fromkeys(parameter.group for parameter in declared if parameter.group):
+        ways = [parameter.name for parameter in declared if parameter.group == group]
         chosen = [name for name in ways if name in present]
         if len(chosen) != 1:
             said = " and ".join(chosen) or "none"
             listed = ", ".join(ways[:-1]) + f" or {ways[-1]}"
             message = f"give the {group} in exactly one way: {listed}; got {said}"
             raise SurveyError(message).at(chosen[-1] if chosen else ways[0])
-    found = {}
-    for one in declared:
-        if one.name in present:
-            found[one.name] = one.check(present[one.name])
-        elif one.default is not None:
-            found[one.name] = one.default
-        elif one.required:
-            message = f"{what} needs {one.name} ({one.help}), for example {one.example}"
-            raise SurveyError(message).at(one.name)
-    return found
+    checked = {}
+    for parameter in declared:
+        if parameter.name in present:
+            checked[parameter.name] = parameter.check(present[parameter.name])
+        elif parameter.default is not None:
+            checked[parameter.name] = parameter.default
+        elif parameter.required:
+            message = f"{what} needs {parameter.name} ({parameter.help}), for example {parameter.example}"
+            raise SurveyError(message).at(parameter.name)
+    return checked
 
 
 _GROUP: Final = "values"
@@ -151,3 +176,17 @@ DOMAIN_PARAMETERS: Final = (
     Parameter("attributes", "attributes", "records of named attributes", "age=0..99 country=DE,FR", group=_GROUP),
 )
 """Exactly one of these gives a domain; its value is an argument of `Domain.of`."""
+
+
+def missing_parameter(example: str = "as prefer not to say") -> Parameter:
+    """The parameter that says what becomes of values that are not there."""
+    return Parameter(
+        "missing", "missing", 'what missing values count as: refuse, or "as" and a value', example, default="refuse"
+    )
+
+
+def clear_question(right: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function that makes a question say which argument is wrong, and where one of a survey belongs."""
+    survey = f"give it to the survey, as in sv.Survey({right}, epsilon=1.0)"
+    of_surveys = ("epsilon", "delta", "people", "strategy", "mechanism", "criterion", "title", "relay")
+    return with_clear_calls(right, elsewhere={name: f"a question has no {name}: {survey}" for name in of_surveys})

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.errors import SimulationError
 
-__all__ = ["MAX_PEOPLE", "People", "check_histogram"]
+__all__ = ["MAX_SIMULATED", "People", "check_histogram"]
 
-MAX_PEOPLE = 10**12
+MAX_SIMULATED = 10**12
 """Maximum number of people of one simulation, about a day's work."""
 
 
@@ -51,7 +51,11 @@ def check_histogram(histogram: ArrayLike, size: int) -> NDArray[np.int64]:
     except ValueError:  # rows of different lengths
         array = np.empty(0)
     if array.shape != (size,) or array.dtype.kind not in "iu" or (array < 0).any():
-        raise SimulationError(f"histogram must hold {size} non-negative integers, the number of people with each value")
-    if array.sum(dtype=np.float64) > MAX_PEOPLE:
-        raise SimulationError(f"histogram holds too many people: at most {MAX_PEOPLE:,} can be simulated")
+        raise SimulationError(
+            f"histogram must hold {size} non-negative integers, the number of people with each value"
+        ).at("histogram")
+    if array.sum(dtype=np.float64) > MAX_SIMULATED:
+        raise SimulationError(f"histogram holds too many people: at most {MAX_SIMULATED:,} can be simulated").at(
+            "histogram"
+        )
     return array.astype(np.int64)

@@ -6,19 +6,30 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self, final
 
 from sottovoce.core.errors import WorkloadError
-from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain
 from sottovoce.questions.base import Question
-from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.parameter import Parameter, clear_question
 from sottovoce.questions.people import People
 from sottovoce.workloads.base import MAX_ENTRIES, Workload, check_workload
 from sottovoce.workloads.stack import workload_from_statement
 
-__all__ = ["Queries"]
+__all__ = ["Queries", "queries"]
+
+
+@clear_question("sv.queries(sv.workloads.Prefix(100))")
+def queries(workload: Workload) -> Queries:
+    """The question for the mean answers to a fixed set of linear queries.
+
+    Parameters
+    ----------
+    workload
+        One of `sottovoce.workloads`, such as `Prefix(1024)`.
+    """
+    return Queries(workload)
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Queries(Question):
     """The mean over people of each query of a workload.
 
@@ -33,6 +44,7 @@ class Queries(Question):
     workload: Workload
 
     kind: ClassVar[str] = "queries"
+    called: ClassVar[str] = "Your own queries"
     summary: ClassVar[str] = "mean answers to a set of linear queries"
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("workload", "workload", "the queries", "prefix:1024"),)
     strategies: ClassVar[tuple[str, ...]] = (
@@ -81,12 +93,6 @@ class Queries(Question):
 
     def people(self, values: Any) -> People:
         return People.with_values(self.domain.indices(values))
-
-    def find(self, name: object) -> int:
-        """The query with that name or number."""
-        if isinstance(name, str):
-            return self.workload.find(name)
-        return check_integer("query number", name, 0, self.n_answers - 1)
 
     def label(self, index: int) -> str:
         return self.workload.name(index)

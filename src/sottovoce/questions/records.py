@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.entries import entries_of
+from sottovoce.core.entries import as_record, entries_of
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import check_integer
 from sottovoce.core.words import plural
@@ -18,22 +18,44 @@ from sottovoce.domain.number import NumberGrid
 from sottovoce.domain.statement import domain_from_statement
 from sottovoce.domain.trials import Trial, Trials
 from sottovoce.domain.typed import parse_record
-from sottovoce.questions.base import Question
+from sottovoce.questions.base import Question, plain_attributes
 from sottovoce.questions.invented import FormPeople
-from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.parameter import Parameter, clear_question
 from sottovoce.questions.people import People
 from sottovoce.randomness.scripts import random_below
 from sottovoce.workloads.naming import value_at
-from sottovoce.workloads.record_tables import MAX_ORDER, Field, RecordTables, checked_fields, input_columns
+from sottovoce.workloads.record_tables import MAX_ORDER, USUAL_ORDER, Field, RecordTables, checked_fields, input_columns
 
 if TYPE_CHECKING:
     from sottovoce.workloads.pictures import NumberFigure
 
-__all__ = ["Records"]
+__all__ = ["Records", "records"]
+
+
+@clear_question('sv.records({"plan": ["free", "pro"], "age": range(100)})')
+def records(attributes: Mapping[str, Any], tables: int | None = None) -> Records:
+    """The question for the tables of a form with several attributes, from one report per person.
+
+    Parameters
+    ----------
+    attributes
+        Names, each with its values as for `shares`, or a question: `{"plan": ["free", "pro"], "age": number(0, 99)}`.
+        None, NaN and an absent field follow the policy of that field, which is refused unless it says otherwise:
+        `shares(["free", "pro"], missing="as unknown")`, `number(0, 99, missing="as 0")`. A record has no other policy.
+    tables
+        The most attributes of a table: 1 for every attribute alone, 2 for all pairs too, which is usual.
+
+    Examples
+    --------
+    >>> from sottovoce import number
+    >>> records({"plan": ["free", "pro"], "minutes": number(0, 600, "minutes")}).label(0)
+    'plan=free'
+    """
+    return Records.of(attributes=attributes, tables=tables)
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Records(Question):
     """The share of people in every cell of every table of 1 to `tables` attributes; means of numbers follow.
 
@@ -52,10 +74,19 @@ class Records(Question):
     tables: int = 2
 
     kind: ClassVar[str] = "records"
+    called: ClassVar[str] = "A form"
     summary: ClassVar[str] = "tables of the attributes of people's records, and means of numbers within them"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("attributes", "fields", "the fields of a record", "country=DE,FR plan=free,pro"),
-        Parameter("tables", "integer", "the most attributes of a table", "2", default=2, low=1, high=MAX_ORDER),
+        Parameter(
+            "tables",
+            "integer",
+            f"the most attributes of a table; {USUAL_ORDER} by default",
+            "2",
+            optional=True,
+            low=1,
+            high=MAX_ORDER,
+        ),
     )
     strategies: ClassVar[tuple[str, ...]] = ("tables",)
     projected_on: ClassVar[str] = "tables that agree, without negative shares"
@@ -63,7 +94,7 @@ class Records(Question):
 
     def __post_init__(self) -> None:
         given = self.attributes
-        fields = checked_fields(dict(given) if isinstance(given, tuple) else given)
+        fields = checked_fields(plain_attributes(dict(given) if isinstance(given, tuple) else given))
         object.__setattr__(self, "attributes", fields)
         most = min(MAX_ORDER, len(fields))
         if type(self.tables) is int and len(fields) < self.tables <= MAX_ORDER:
@@ -75,7 +106,8 @@ class Records(Question):
 
     @classmethod
     def _of(cls, **given: Any) -> Self:
-        return cls(**given)
+        question = cls(given["attributes"], 1)
+        return replace(question, tables=given.get("tables", min(USUAL_ORDER, len(question.attributes))))
 
     @classmethod
     def _fields(cls) -> tuple[str, ...]:
@@ -86,13 +118,13 @@ class Records(Question):
         listed = statement["attributes"]
         if not isinstance(listed, list):
             raise SurveyError("the attributes of a records question must be a list").at("attributes")
-        fields = [_field_from_statement(one) for one in listed]
+        fields = [_field_from_statement(field) for field in listed]
         if len(dict(fields)) < len(fields):
             raise SurveyError("two attributes have the same name: every attribute needs its own").at("attributes")
         return cls(dict(fields), statement["tables"])
 
     def _statement(self) -> dict[str, Any]:
-        return {"attributes": [_field_statement(*one) for one in self.attributes], "tables": self.tables}
+        return {"attributes": [_field_statement(*field) for field in self.attributes], "tables": self.tables}
 
     @cached_property
     def workload(self) -> RecordTables:
@@ -111,19 +143,26 @@ class Records(Question):
         return f"give exactly {', '.join(name for name, _ in self.attributes)}, each with one of its values"
 
     def private_input(self, value: object) -> NDArray[np.int64]:
-        """A mapping of names to values, or a tuple of values in order; the error does not contain them."""
-        names = [name for name, _ in self.attributes]
-        if isinstance(value, Mapping) and set(value) == set(names):
-            held: list[object] = [value[name] for name in names]
+        """A mapping of names to values, a dataclass, a row of a table, or a tuple of values in order.
+
+        The error does not contain them.
+        """
+        names, value = [name for name, _ in self.attributes], as_record(value)
+        if isinstance(value, Mapping) and set(value) <= set(names):
+            # An absent field is missing, which its values may have a label for.
+            held: list[object] = [value.get(name) for name in names]
         elif isinstance(value, tuple) and len(value) == len(names):
             held = list(value)
         else:
             raise ValueOutsideDomainError(f"the record does not have the fields of this survey; {self._allowed}")
         # All fields are looked up, also after one that is not found: timing must not reveal which it was.
-        found = [_find(field, one) for (_, field), one in zip(self.attributes, held, strict=True)]
-        if min(found) < 0:
+        indices = [_find(field, entry) for (_, field), entry in zip(self.attributes, held, strict=True)]
+        if min(indices) < 0:
             raise ValueOutsideDomainError(f"the record has a value that is not in this survey; {self._allowed}")
-        return np.array(found, dtype=np.int64)
+        return np.array(indices, dtype=np.int64)
+
+    def admits_missing(self, field: str = "") -> bool:
+        return field in self.field_names and dict(self.attributes)[field].missing is not None
 
     @property
     def field_names(self) -> tuple[str, ...]:
@@ -143,11 +182,11 @@ class Records(Question):
                 raise ValueOutsideDomainError(f"the columns do not match the survey; give exactly {', '.join(names)}")
             rows = input_columns(self.attributes, values)
         else:
-            entries = list(entries_of(values))
-            if all(isinstance(one, Mapping) and set(one) == set(names) for one in entries):
-                columns = {name: [one[name] for one in entries] for name in names}
-            elif all(isinstance(one, tuple) and len(one) == len(names) for one in entries):
-                columns = {name: [one[place] for one in entries] for place, name in enumerate(names)}
+            entries: list[Any] = [as_record(record) for record in entries_of(values)]
+            if all(isinstance(record, Mapping) and set(record) <= set(names) for record in entries):
+                columns = {name: [record.get(name) for record in entries] for name in names}
+            elif all(isinstance(record, tuple) and len(record) == len(names) for record in entries):
+                columns = {name: [record[position] for record in entries] for position, name in enumerate(names)}
             else:
                 raise ValueOutsideDomainError(f"a record does not have the fields of this survey; {self._allowed}")
             rows = input_columns(self.attributes, columns)
@@ -165,13 +204,7 @@ class Records(Question):
         from sottovoce.workloads.pictures import number_figure
 
         numbers = [(name, field) for name, field in self.attributes if isinstance(field, NumberGrid)]
-        return [number_figure(f"mean of {name}", grid, estimate.mean(name, level)) for name, grid in numbers]
-
-    def find(self, name: object) -> int:
-        """The cell with that name or number."""
-        if isinstance(name, str):
-            return self.workload.find(name)
-        return check_integer("answer number", name, 0, self.n_answers - 1)
+        return [number_figure(f"mean of {name}", grid, estimate.mean(name, level=level)) for name, grid in numbers]
 
     def label(self, index: int) -> str:
         return self.workload.name(index)

@@ -28,7 +28,7 @@ RESERVED: Final = frozenset(
         *("grace", "help", "histories", "insecure", "json", "key", "l2", "least", "level", "margin", "max_counters"),
         *("max_report_bytes", "mechanism", "minimum_reports", "periods", "picture", "population", "probability"),
         *("rates", "relay", "renews", "repeats", "seed", "share", "smooth", "starts", "strategy", "title", "token"),
-        *("url", "users", "worker_cores", "workers"),
+        *("url", "people", "worker_cores", "workers"),
     )
 )
 """Names of the options that every question has on the command line: no parameter of a kind may have one."""
@@ -39,11 +39,15 @@ _STATED: Final = frozenset(("kind", "parameters", _ASKED_AS, "run", "state"))
 
 
 def _check_parameters(kind: type[Question]) -> None:
-    for one in kind.parameters:
-        if one.name in RESERVED | _STATED:
-            raise SurveyError(f"parameter {one.name!r} of a {kind.kind} question has the name of a general option")
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", one.name):
-            raise SurveyError(f"parameter {one.name!r} of a {kind.kind} question must be of small letters and digits")
+    for parameter in kind.parameters:
+        if parameter.name in RESERVED | _STATED:
+            raise SurveyError(
+                f"parameter {parameter.name!r} of a {kind.kind} question has the name of a general option"
+            )
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", parameter.name):
+            raise SurveyError(
+                f"parameter {parameter.name!r} of a {kind.kind} question must be of small letters and digits"
+            )
 
 
 REGISTRY: Final[Registry[Question]] = Registry(
@@ -96,7 +100,9 @@ def question_to_statement(question: Question) -> dict[str, Any]:
 def question_from_statement(statement: object) -> Question:
     """Read a question from its part of a survey's JSON, checking every field."""
     if not isinstance(statement, dict) or "kind" not in statement:
-        raise SurveyError("a survey's question must be a JSON object with a kind and that kind's own fields")
+        raise SurveyError("a survey's question must be a JSON object with a kind and that kind's own fields").at(
+            "question"
+        )
     kind = _find(statement["kind"])
     foreign = REGISTRY.is_foreign(kind)
     own = {key: value for key, value in statement.items() if key != _ASKED_AS or not foreign}
@@ -107,7 +113,7 @@ def question_from_statement(statement: object) -> Question:
 
 
 def _asked_as(question: Question) -> Queries | None:
-    """The plain question of another package's kind; None for ours, and for values that are no domain."""
+    """The plain question of another package's kind; None for ours, and for values without a domain."""
     workload = question.workload
     if not REGISTRY.is_foreign(type(question)) or not isinstance(workload, Workload):
         return None
@@ -118,8 +124,8 @@ def _asked_as(question: Question) -> Queries | None:
 
 
 def _find(kind: object) -> type[Question]:
-    found = REGISTRY.lookup(kind)
-    if found is None:
+    question = REGISTRY.lookup(kind)
+    if question is None:
         known = ", ".join(QUESTIONS)  # ours alone: a message must not load what nobody asked for
         raise SurveyError(f"kind must be one of {known}{REGISTRY.lacking(kind)}; {REGISTRY.remedy}").at("kind")
-    return found
+    return question

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
-from sottovoce.core.limits import MAX_DIMENSION, MAX_RADIUS, MIN_RADIUS, check_dimension, check_integer, check_radius
+from sottovoce.core.limits import MAX_DIMENSION, MAX_RADIUS, MIN_RADIUS, check_dimension, check_radius
 from sottovoce.core.words import plural
 from sottovoce.domain.typed import parse_numbers
-from sottovoce.mechanisms.vector import VectorTrials, as_vector, clip_to_ball
+from sottovoce.mechanisms.vector import VectorTrials, as_floats, as_vector, clip_to_ball
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented import VectorPeople
-from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.parameter import Parameter, clear_question
 from sottovoce.questions.people import People
 from sottovoce.workloads.ball import Ball
 
-__all__ = ["Vector"]
+__all__ = ["Vector", "vector"]
 
 Floats = NDArray[np.float64]
 
@@ -29,8 +29,42 @@ _SLACK: Final = 1e-9
 """Relative tolerance for rounding before a vector counts as outside the ball."""
 
 
+@clear_question("sv.vector(16, 1.0)")
+def vector(dimension: int, radius: float = 1.0, *, clip: bool = False, labels: Sequence[str] = ()) -> Vector:
+    """The question for the mean of people's vectors, each of norm at most `radius`.
+
+    Parameters
+    ----------
+    dimension
+        Numbers per person; a vector of one number may be given as a number.
+    radius
+        The largest norm. A device moves a longer vector to the nearest point of the ball, since a refusal would reveal
+        something.
+    clip
+        Whether a simulation does the same; otherwise it refuses such a vector, so that a wrong radius is noticed.
+    labels
+        Names of the coordinates in estimates. Neither `clip` nor `labels` is part of a survey's JSON.
+
+    Examples
+    --------
+    >>> vector(2, radius=5.0, labels=["height", "width"]).label(1)
+    'width'
+    """
+    return Vector(dimension, radius, clip, _named(dimension, radius, labels) if len(labels) else None)
+
+
+def _named(dimension: int, radius: float, labels: Sequence[str]) -> Ball:
+    """The ball whose coordinates have these names."""
+    expected = check_dimension(dimension)
+    texts = [] if isinstance(labels, str) else [label for label in labels if isinstance(label, str) and label]
+    if len(labels) != expected or len(set(texts)) != expected:
+        many = plural(expected, "different text")
+        raise SurveyError(f"labels must be {many}, one for each coordinate").at("labels")
+    return Ball(dimension, radius, tuple(texts))
+
+
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vector(Question):
     """The mean over people of a vector of norm at most `radius`: the identity query on a ball.
 
@@ -52,6 +86,7 @@ class Vector(Question):
     ball: Ball | None = field(default=None, compare=False)
 
     kind: ClassVar[str] = "vector"
+    called: ClassVar[str] = "A list of numbers"
     summary: ClassVar[str] = "the mean of people's vectors"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("dimension", "integer", "numbers per person", "20", low=1, high=MAX_DIMENSION),
@@ -104,7 +139,9 @@ class Vector(Question):
         """Any vector of the right length; the mechanism clips it, since a refusal would reveal something."""
         vector = as_vector(value, self.dimension)
         if vector is None:
-            raise ValueOutsideDomainError(f"every value must be a vector of {plural(self.dimension, 'number')}")
+            raise ValueOutsideDomainError(f"every value must be a vector of {plural(self.dimension, 'number')}").at(
+                "value"
+            )
         return vector
 
     def parse(self, text: str) -> object:
@@ -129,15 +166,13 @@ class Vector(Question):
         return People(len(vectors), lambda start, stop: vectors[start:stop])
 
     def _vectors(self, values: Any) -> Floats:
-        try:
-            rows = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            rows = np.empty(0)
+        numbers = as_floats(values)
+        rows = np.empty(0) if numbers is None else numbers
         if self.dimension == 1 and rows.ndim == 1:
             rows = rows[:, None]  # one number a person
         if rows.ndim != 2 or rows.shape[1] != self.dimension or not np.isfinite(rows).all():
             many = plural(self.dimension, "finite number")
-            raise ValueOutsideDomainError(f"every value must be a vector of {many}")
+            raise ValueOutsideDomainError(f"every value must be a vector of {many}").at("values")
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         if self.clip:
             return rows if (norms <= self.radius).all() else np.stack([clip_to_ball(r, self.radius) for r in rows])
@@ -145,7 +180,7 @@ class Vector(Question):
             raise ValueOutsideDomainError(
                 f"a vector is outside the ball of radius {self.radius:g}; give a larger radius, or clip=True to "
                 "move it to the nearest point of the ball, as devices do"
-            )
+            ).at("values")
         return rows
 
     def invented_people(self) -> VectorPeople:
@@ -159,18 +194,10 @@ class Vector(Question):
     def answers_text(self) -> str:
         return f"Mean of {plural(self.n_answers, 'number')}"
 
-    def find(self, name: object) -> int:
-        """The coordinate with that number or label."""
-        return (
-            self.workload.find(name)
-            if isinstance(name, str)
-            else check_integer("coordinate", name, 0, self.dimension - 1)
-        )
-
     def in_round(self, seat: Any) -> Vector | None:
         """The mean of one number within the panel's radius."""
-        found: Vector | None = seat.mean() if (self.dimension, self.radius) == (1, seat.panel.radius) else None
-        return found
+        question: Vector | None = seat.mean() if (self.dimension, self.radius) == (1, seat.panel.radius) else None
+        return question
 
     def label(self, index: int) -> str:
         return self.workload.name(index)

@@ -1,4 +1,4 @@
-"""Words: which words, byte strings or integers do people have, of which nobody listed any?"""
+"""Words: which words, byte strings or integers do people have? Nobody lists them beforehand."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce.core.answer import Answer
 from sottovoce.core.entries import entries_of
 from sottovoce.core.errors import SimulationError, SurveyError
 from sottovoce.core.words import plural
 from sottovoce.domain.words.code import CASES
 from sottovoce.domain.words.codes import ALPHABETS, LONGEST, WordCode, code_from_statement, word_code
 from sottovoce.domain.words.trials import WordTrials
-from sottovoce.estimates.combinations import CombinedAnswer
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.series import PickedAnswer
 from sottovoce.estimates.words.estimate import WordEstimate
 from sottovoce.estimates.words.recall import Recall, RecallGoal
 from sottovoce.questions.base import Question
 from sottovoce.questions.invented_words import WordPeople
-from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.parameter import Parameter, clear_question
 from sottovoce.questions.people import People
 from sottovoce.strategies.words.recall import WordRecall
 from sottovoce.workloads.words import OneWord
@@ -31,15 +31,39 @@ from sottovoce.workloads.words import OneWord
 if TYPE_CHECKING:
     from sottovoce.workloads.pictures import Panel
 
-__all__ = ["Words"]
+__all__ = ["Words", "words"]
+
+
+@clear_question('sv.words(longest=12, alphabet="latin")')
+def words(longest: int = 16, alphabet: str = "unicode", *, case: str = "lower", below: int | None = None) -> Words:
+    """The question for words that nobody listed: an estimate finds the common ones, and the share of any word.
+
+    Parameters
+    ----------
+    longest
+        The most characters of a word, or bytes. Longer words, empty ones and invalid text answer as "other".
+    alphabet
+        "unicode", "latin", "digits", "hexadecimal", "ascii", "bytes", or a string of the characters. The fewer
+        characters, the fewer levels, and the rarer the long words that are found.
+    case
+        "lower" to count words in small letters, "keep" to tell capital letters apart.
+    below
+        Instead of words, integers from 0 to below this, at most 2**64.
+
+    Examples
+    --------
+    >>> words(longest=16, alphabet="latin").code.bits
+    80
+    """
+    return Words.of(longest=longest, alphabet=alphabet, case=case, below=below)
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Words(Question):
     """The most common words, found without a list; and the share of any word, asked afterwards.
 
-    A value is normalised as the survey states. What is no word then, or too long, answers as "other".
+    A value is normalised as the survey states. A value that is not a word then, or is too long, answers as "other".
 
     Examples
     --------
@@ -51,7 +75,8 @@ class Words(Question):
     code: WordCode
 
     kind: ClassVar[str] = "words"
-    summary: ClassVar[str] = "the most common words, of which none is listed"
+    called: ClassVar[str] = "In their own words"
+    summary: ClassVar[str] = "the most common words, without a list of them"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
             "longest",
@@ -83,7 +108,7 @@ class Words(Question):
 
     def __post_init__(self) -> None:
         if not isinstance(self.code, WordCode):
-            raise SurveyError("code must be a WordCode; use Words.of").at("code")
+            raise SurveyError("code must be a WordCode; use sottovoce.words").at("code")
 
     @classmethod
     def _of(cls, **given: Any) -> Self:
@@ -109,7 +134,7 @@ class Words(Question):
         return None
 
     def private_input(self, value: object) -> NDArray[np.uint8]:
-        """The value's code; "other" for what is no word, since an error would tell something."""
+        """The value's code; that of "other" for a value that is not a word, since an error would reveal something."""
         return self.code.row(value)
 
     def parse(self, text: str) -> object:
@@ -127,7 +152,7 @@ class Words(Question):
         return People(len(rows), lambda start, stop: rows[start:stop])
 
     def people_of_histogram(self, histogram: ArrayLike) -> NoReturn:
-        """Words are not listed, and so not counted."""
+        """Always refused: words are not listed, so there is no number of people with each."""
         raise SimulationError("words cannot be counted by value; give values, one word per person").at("histogram")
 
     @property
@@ -155,9 +180,9 @@ class Words(Question):
     def goal(self, **given: object) -> RecallGoal:
         return RecallGoal.of(**given)
 
-    def recall(self, design: Any, users: int, goal: RecallGoal | None = None) -> Recall | None:
+    def recall(self, design: Any, people: int, goal: RecallGoal | None = None) -> Recall | None:
         """The probability that a word is found, by its share."""
-        return None if design is None else Recall(WordRecall(design.mechanism, self.code, users), goal or RecallGoal())
+        return None if design is None else Recall(WordRecall(design.mechanism, self.code, people), goal or RecallGoal())
 
     @property
     def estimate_class(self) -> type[WordEstimate]:
@@ -172,11 +197,11 @@ class Words(Question):
                 f"{self.allowed}"
             ).at("answer")
 
-        def one(estimate: Estimate, level: float) -> CombinedAnswer:
-            found = estimate.of(value, level)
-            return CombinedAnswer(found.raw, found.low, found.high, level, estimate.interval(level).method)
+        def share(estimate: Estimate, level: float) -> Answer:
+            answer: Answer = estimate.of(value, level)
+            return answer
 
-        return PickedAnswer(self.shown(value), "", one, None, (0.0, 1.0), share=True)
+        return PickedAnswer(self.shown(value), "", share, None, (0.0, 1.0), is_share=True)
 
     def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
         """The words that are most common at the end."""
@@ -187,7 +212,7 @@ class Words(Question):
 
         return [Bars("share of people with each word", 0, n_answers, shares=True)]
 
-    def find(self, name: object) -> int:
+    def _find(self, name: object) -> int:
         """Words have no numbers."""
         raise SurveyError("words are not listed: ask an estimate for the share of one, with estimate.of(word)")
 

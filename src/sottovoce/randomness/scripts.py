@@ -75,7 +75,7 @@ class Enumerator:
 
     def __init__(self) -> None:
         self._choices: list[tuple[int, int, Sequence[int], int]] = []
-        """Of each draw: its outcome, how many it has, and the weights of all over their sum; none if all are alike."""
+        """For each draw its outcome, how many there are, and their weights over the sum; none if all are alike."""
         self._position = 0
 
     @property

@@ -8,11 +8,10 @@ from functools import cache
 from typing import Any, Final
 
 from sottovoce.core.errors import ObliviousError, ServiceError
-from sottovoce.oblivious.key_configuration import SignedKeys
 from sottovoce.oblivious.messages import MESSAGE_SIZES, REQUEST_MEDIA_TYPE, RESPONSE_MEDIA_TYPE, key_id_of
 from sottovoce.protocol.access import Health
 from sottovoce.protocol.base import SurveyId
-from sottovoce.protocol.reports import MessageReceipt
+from sottovoce.protocol.reports import MessageReceipt, SignedKeys
 from sottovoce.relay.service import RelayService
 from sottovoce.relay.store import frame
 from sottovoce.relay.upstream import passed_on
@@ -126,7 +125,7 @@ async def _keep(service: RelayService, request: Request, survey_id: str) -> None
         raise _too_many(seconds)
     closed = await service.committer.submit(Arrival(survey_id, service.epoch(), 1, frame(message)))
     if closed is not None:
-        raise Refusal(404, "unknown_survey", "there is no survey with that id")
+        raise Refusal(404, "unknown_survey", "no survey has that id")
 
 
 async def _message(service: RelayService, request: Request) -> bytes:
@@ -180,7 +179,7 @@ async def get_health() -> Health:
     "GET", "/readyz", errors={503: "messages cannot be stored, or the collector refuses what it is sent"}, is_probe=True
 )
 async def get_readiness(service: RelayService) -> Health:
-    """Whether messages can be stored and the collector takes them; one that is only away for a while is no fault."""
+    """Whether messages can be stored and the collector takes them; a collector may be away for a while."""
     fault = await service.readiness.fault()
     trouble = f"messages cannot be stored: {reason_of(fault)}" if fault else ""
     trouble = trouble or service.forwarder.trouble or service.keys.trouble
@@ -193,7 +192,7 @@ async def get_readiness(service: RelayService) -> Health:
     "GET", "/metrics", responses={200: "text/plain"}, errors={401: "another token than metrics_token, or none is set"}
 )
 async def get_metrics(service: RelayService, request: Request) -> Response:
-    """Counters for Prometheus, for whoever has the token of the relay's settings."""
+    """Counters for Prometheus; needs the token of the relay's settings."""
     given, wanted = request.header(b"authorization") or "", service.settings.metrics_token
     if not wanted or not hmac.compare_digest(given.encode(), f"Bearer {wanted}".encode()):
         # They tell, to the second, when messages come: with nobody to keep that from, set a token.

@@ -40,7 +40,7 @@ class Parts:
     Parameters
     ----------
     seed
-        Of the batch.
+        The seed of the batch.
     left
         Number and size of each message.
 
@@ -62,22 +62,22 @@ class Parts:
             self._by_size.setdefault(size, deque()).append((rank, number))
 
     def __len__(self) -> int:
-        """How many messages are left."""
+        """Number of messages left."""
         return sum(len(queue) for queue in self._by_size.values())
 
     def next(self, most: int, most_bytes: int) -> list[int]:
-        """Numbers of the messages of the next part: at most so many, and so many bytes; none when nothing is left."""
+        """Numbers of the messages of the next part, at most `most` and `most_bytes`; empty when nothing is left."""
         heads = [(queue[0], size) for size, queue in self._by_size.items() if queue]
         if not heads:
             return []
         _, size = min(heads)
         queue = self._by_size[size]
         n = min(len(queue), most, max(most_bytes // size, 1))
-        return [queue[place][1] for place in range(n)]
+        return [queue[position][1] for position in range(n)]
 
     def remove(self, part: list[int]) -> None:
         """Take away the next part."""
-        queue = next(one for one in self._by_size.values() if one and one[0][1] == part[0])
+        queue = next(queue for queue in self._by_size.values() if queue and queue[0][1] == part[0])
         for _ in part:
             queue.popleft()
 
@@ -100,7 +100,7 @@ _PATIENCE: Final = 15.0
 _CODES: Final = frozenset(
     {
         *("unknown_key", "unknown_suite", "cannot_open", "bad_message", "no_report", "wrong_length", "bad_report"),
-        *("wrong_survey", "unknown_survey", "survey_sealed", "survey_deleted", "survey_adaptive", "survey_tracking"),
+        *("wrong_survey", "unknown_survey", "survey_sealed", "survey_deleted", "survey_panel", "survey_tracking"),
         "period_not_open",
     }
 )
@@ -204,15 +204,15 @@ class Forwarder:
         self._store.forget(part)
         self._parts.remove(part)
         self._metrics.forwarded(len(part) - len(refused))
-        for one in refused:
-            self._metrics.dropped(one.code if one.code in _CODES else "other")
+        for refusal in refused:
+            self._metrics.dropped(refusal.code if refusal.code in _CODES else "other")
         self._failures, self.trouble = 0, ""
         self._outage.worked()
         return 0.0
 
     def _check_opened(self, refused: Sequence[RefusedReport]) -> None:
         """Raise if messages were not opened for want of a key that may come back: then nothing is dropped."""
-        if any(one.code in _UNOPENED for one in refused) and (reason := self._doubt()):
+        if any(refusal.code in _UNOPENED for refusal in refused) and (reason := self._doubt()):
             raise ServiceError(f"the collector cannot open messages, which are kept: {reason}", BAD_ANSWER, 200)
 
     def _release(self) -> float:

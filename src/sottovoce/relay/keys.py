@@ -16,7 +16,8 @@ import msgspec
 
 from sottovoce.core.errors import ObliviousError, ServiceError, SignatureError
 from sottovoce.core.signing import from_base64url
-from sottovoce.oblivious.key_configuration import SignedKeys, read_signed_keys
+from sottovoce.oblivious.key_configuration import read_signed_keys
+from sottovoce.protocol.reports import SignedKeys
 from sottovoce.relay.store import RelayStore
 from sottovoce.service.running.outage import Outage
 
@@ -68,7 +69,7 @@ class PublishedKeys:
         return time.monotonic() - self._tried < _BETWEEN
 
     def refresh_unless_recent(self) -> None:
-        """Ask the collector again, unless it was asked a moment ago; wait for whoever asks it now."""
+        """Ask the collector again, unless it was asked a moment ago; wait for a request that is under way."""
         if not self.is_recent:
             self.refresh()
 
@@ -91,7 +92,7 @@ class PublishedKeys:
     def _refresh(self) -> None:
         try:
             body = self._fetch()
-            found = _configurations(body)
+            configurations = _configurations(body)
         except (ServiceError, ObliviousError, SignatureError) as error:
             self._unheard = str(error)
             self._outage.failed(self._unheard)
@@ -99,7 +100,11 @@ class PublishedKeys:
         self._unheard = ""
         now = int(self._clock())
         before = self._store.sealing_keys(now - _REMEMBERED)
-        changed = [key_id for key_id, one in found.items() if before.get(key_id, one) != one]
+        changed = [
+            key_id
+            for key_id, configuration in configurations.items()
+            if before.get(key_id, configuration) != configuration
+        ]
         if changed:
             self.trouble = (
                 f"the collector publishes another key under number {changed[0]} than before, with which it could "
@@ -107,19 +112,19 @@ class PublishedKeys:
             )
             self._outage.failed(self.trouble)
             return
-        self._store.publish(body, found, now)
-        self.body, self._ids, self.trouble = body, frozenset(found), ""
+        self._store.publish(body, configurations, now)
+        self.body, self._ids, self.trouble = body, frozenset(configurations), ""
         self._outage.worked()
 
 
 def _configurations(body: bytes) -> dict[int, bytes]:
-    """By their numbers; the key that is named must have signed them, and devices know whether to trust that one."""
+    """The configurations by number. The named key must have signed them; devices know whether to trust it."""
     try:
         signed = msgspec.json.decode(body, type=SignedKeys)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise ObliviousError("bad_keys", "the collector's answer holds no signed keys") from None
-    found: dict[int, bytes] = {}
-    for one in read_signed_keys(body, from_base64url(signed.key)):
-        if found.setdefault(one.key_id, one.encode()) != one.encode():
-            raise ObliviousError("bad_keys", f"the collector publishes two keys under number {one.key_id}")
-    return found
+    configurations: dict[int, bytes] = {}
+    for configuration in read_signed_keys(body, from_base64url(signed.key)):
+        if configurations.setdefault(configuration.key_id, configuration.encode()) != configuration.encode():
+            raise ObliviousError("bad_keys", f"the collector publishes two keys under number {configuration.key_id}")
+    return configurations

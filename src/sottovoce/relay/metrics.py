@@ -61,7 +61,7 @@ class RelayMetrics:
         )
 
     def found_missing(self, numbers: int) -> None:
-        """So many numbers were missing from the database at the start."""
+        """Record how many numbers were missing from the database at the start."""
         self._missing.set(numbers)
 
     def watch(self, held: Callable[[], int], duplicates: Callable[[], int], queued: Callable[[], int]) -> None:
@@ -71,31 +71,31 @@ class RelayMetrics:
         self._queued.set_function(queued)
 
     def answered(self, route: str, status: int) -> None:
-        """A request has been answered."""
+        """Count an answered request."""
         self._requests.labels(route, str(status)).inc()
 
     def accepted(self) -> None:
-        """A message is durable."""
+        """Count a durable message."""
         self._accepted.inc()
 
     def refused(self, code: str, n: int = 1) -> None:
-        """Messages were refused for a reason, one of a fixed list."""
+        """Count messages refused for a reason, one of a fixed list."""
         self._refused.labels(code).inc(n)
 
     def batch_made(self) -> None:
-        """Boxes have been released."""
+        """Count a released batch of boxes."""
         self._batches.inc()
 
     def forwarded(self, n: int) -> None:
-        """So many messages are durable at the collector."""
+        """Count messages that are durable at the collector."""
         self._forwarded.inc(n)
 
     def dropped(self, code: str, n: int = 1) -> None:
-        """So many messages are not wanted by the collector."""
+        """Count messages that the collector refuses."""
         self._dropped.labels(code).inc(n)
 
     def failed(self) -> None:
-        """A part was not acknowledged."""
+        """Count a part that was not acknowledged."""
         self._failures.inc()
 
     def text(self, enough: int, oldest: float) -> bytes:

@@ -35,7 +35,7 @@ _MINUTE: Final = 60.0
 _KEY_BYTES: Final = 32
 _TAG_BYTES: Final = 12
 _NETWORK_BITS: Final = 64
-"""Of an IPv6 address: what one household or server is given whole."""
+"""Bits of an IPv6 address that name a network: one household or server has all addresses of it."""
 
 _MOST: Final = 1_000_000
 """Addresses that are counted apart; beyond it they are counted together, so that memory stays bounded."""
@@ -43,7 +43,7 @@ _MOST: Final = 1_000_000
 
 @final
 class AddressLimit:
-    """At most `most` requests per minute from one address; with 0, addresses are not looked at.
+    """A limit of `most` requests per minute from one address; with 0, addresses are not looked at.
 
     Used in one event loop.
 
@@ -83,17 +83,17 @@ class AddressLimit:
 
 def _network(address: str) -> bytes:
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        host = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address.encode()
-    if isinstance(found, ipaddress.IPv6Address):
-        mapped = found.ipv4_mapped
-        return mapped.packed if mapped else found.packed[: _NETWORK_BITS // 8]
-    return found.packed
+    if isinstance(host, ipaddress.IPv6Address):
+        mapped = host.ipv4_mapped
+        return mapped.packed if mapped else host.packed[: _NETWORK_BITS // 8]
+    return host.packed
 
 
 SEAL_FILE: Final = "watermark.key"
-"""In the relay's folder."""
+"""A file in the relay's folder."""
 
 _THREADS: Final = 16
 _MOST_WAITING: Final = 512
@@ -165,7 +165,7 @@ class RelayService:
         return int(time.time()) // precision * precision
 
     def stop_working(self) -> None:
-        """Pass nothing more on; whoever waits asks again."""
+        """Pass nothing more on; waiting clients ask again."""
         self.forwarder.stop()
         self.asking.stop()
 

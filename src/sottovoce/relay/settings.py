@@ -32,7 +32,7 @@ def _collector(given: object) -> str:
 
 @dataclass(frozen=True)
 class RelaySettings(ServiceSettings):
-    """Everything `sottovoce relay` can be told; checked when it is made.
+    """All settings of `sottovoce relay`; checked when they are made.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class RelaySettings(ServiceSettings):
         "",
         kinds.text,
         "empty or a text",
-        "whoever sends it (Authorization: Bearer ...) may read /metrics; empty: nobody",
+        "requests with it (Authorization: Bearer ...) may read /metrics; empty: nobody",
         metavar="TOKEN",
         secret=True,
     )
@@ -160,16 +160,18 @@ class RelaySettings(ServiceSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.to:
-            raise SettingsError("to is empty: name the collector that messages are for, such as --to https://...")
+            raise SettingsError("to is empty: name the collector that messages are for, such as --to https://...").at(
+                "to"
+            )
         if self.hold > self.max_messages:
             raise SettingsError(
                 f"hold is {self.hold}: it must not be above max_messages, {self.max_messages}; a batch of that many "
                 "would never be reached"
-            )
+            ).at("hold")
 
     @property
     def allow_origins(self) -> tuple[str, ...]:
-        """Pages of every origin: whoever serves a survey's page decides where it is, and messages carry no cookie."""
+        """Pages of every origin may ask: a survey's page can be served anywhere, and messages carry no cookie."""
         return _ANY_ORIGIN
 
 

@@ -26,7 +26,7 @@ from sottovoce.service.storage.sqlite_database import SqliteDatabase, claim
 __all__ = ["RELAY_FILE", "Batch", "Box", "RelayStore", "frame", "message_id"]
 
 RELAY_FILE: Final = "relay.db"
-"""In the relay's folder."""
+"""A file in the relay's folder."""
 
 _ID_BYTES: Final = 16
 _LENGTH_BYTES: Final = 4
@@ -79,7 +79,7 @@ class Batch:
 
 
 def message_id(message: bytes) -> bytes:
-    """Tells a message from all others; the same message twice has it twice."""
+    """The id of a message: equal for equal messages, and different for others."""
     return hashlib.sha256(message).digest()[:_ID_BYTES]
 
 
@@ -158,15 +158,15 @@ class RelayStore(SqliteDatabase):
         verdicts: list[Closed | None] = []
         with self.write(growing=True) as transaction:
             for arrival in arrivals:
-                found = transaction.rows("SELECT number FROM surveys WHERE id = ?", (arrival.survey,))
-                verdicts.append(None if found else "unknown")
-                if not found:
+                known = transaction.rows("SELECT number FROM surveys WHERE id = ?", (arrival.survey,))
+                verdicts.append(None if known else "unknown")
+                if not known:
                     continue
                 # In the order of their ids: which of one transaction came first is forgotten here.
-                messages = sorted((message_id(one), one) for one in _framed(arrival.rows))
+                messages = sorted((message_id(message), message) for message in _framed(arrival.rows))
                 for identity, message in messages:
                     if transaction.run("INSERT OR IGNORE INTO seen VALUES (?, ?)", (identity, arrival.epoch)):
-                        _insert(transaction, found[0][0], message, arrival.epoch)
+                        _insert(transaction, known[0][0], message, arrival.epoch)
                         kept += 1
                     else:
                         again += 1
@@ -182,12 +182,12 @@ class RelayStore(SqliteDatabase):
             return _waiting(transaction)
 
     def release(self, hold: int, before: int, closing: Collection[str] = ()) -> int:
-        """Make a batch of all boxes that are ripe, unless one is under way; of how many messages.
+        """Make a batch of all boxes that are ripe, unless one is under way; returns the number of its messages.
 
         Parameters
         ----------
         hold
-            A box is ripe with so many messages, if they are as many as its survey's least number.
+            A box is ripe with this many messages, if they are at least its survey's least number.
         before
             A box is also ripe with the least number, if its first message came before this time.
         closing
@@ -209,11 +209,13 @@ class RelayStore(SqliteDatabase):
     def contents(self, numbers: Sequence[int]) -> list[bytes]:
         """The messages of these numbers, in this order."""
         with self.read() as transaction:
-            return [transaction.rows("SELECT content FROM messages WHERE number = ?", (one,))[0][0] for one in numbers]
+            return [
+                transaction.rows("SELECT content FROM messages WHERE number = ?", (number,))[0][0] for number in numbers
+            ]
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Remove messages that the collector has, or does not want."""
-        rows = [(one,) for one in numbers]
+        rows = [(number,) for number in numbers]
         self._count(-freed(self, lambda transaction: transaction.many("DELETE FROM messages WHERE number = ?", rows)))
 
     def end_batch(self) -> None:

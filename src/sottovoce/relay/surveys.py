@@ -1,7 +1,7 @@
 """The surveys whose messages this relay holds, and how many it must hold of each.
 
-The least number is read from the statement, whose SHA-256 is the survey's id: a collector cannot tell the relay another
-number than it told devices.
+The least number is read from the statement, whose SHA-256 is the survey's id: a collector cannot give the relay another
+number than it gives devices.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LAST_CALL: Final = 3600.0
 
 @final
 class RelayedSurveys:
-    """Used in one event loop, but for `takes_no_more` and `closing`.
+    """The surveys of a relay. Used in one event loop, but for `takes_no_more` and `closing`.
 
     Parameters
     ----------
@@ -86,14 +86,14 @@ class RelayedSurveys:
         self._fresh_until[survey_id] = self._clock() + _FRESH
 
     def _learn(self, survey_id: str) -> None:
-        found = self._asked(survey_id)
-        if not found.is_open:
+        stated = self._asked(survey_id)
+        if not stated.is_open:
             raise Refusal(409, "survey_sealed", f"survey {survey_id[:12]} is sealed and accepts no more reports")
         if survey_id not in self._known:
-            self._store.learn(survey_id, found.least)
+            self._store.learn(survey_id, stated.least)
 
     def _remembered(self, survey_id: str, refusal: Refusal) -> Refusal:
-        """The same refusal, which is repeated for a while, so that nobody can make the relay ask without end."""
+        """The refusal itself, after it is kept for a while, so that nobody can make the relay ask without end."""
         if refusal.status < 500:
             if len(self._refused) >= _MOST_REFUSED:
                 self._refused.clear()
@@ -101,10 +101,10 @@ class RelayedSurveys:
         return refusal
 
     def _asked(self, survey_id: str) -> StatedSurvey:
-        found = self._ask(survey_id)
-        if found.closes < math.inf:
-            self._closes[survey_id] = found.closes
-        return found
+        stated = self._ask(survey_id)
+        if stated.closes < math.inf:
+            self._closes[survey_id] = stated.closes
+        return stated
 
     def closing(self, now: float) -> frozenset[str]:
         """The periods of tracking surveys that close soon: what leaves later may come too late."""

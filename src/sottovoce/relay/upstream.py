@@ -1,6 +1,6 @@
 """The collector as the relay asks it: its keys, its surveys, requests passed on, and parts of batches.
 
-Nothing of whoever asked the relay goes with a request: no header, no address, no time.
+Nothing of the client goes with a request: no header, no address, no time.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from sottovoce.surveys.statement import read_json
 __all__ = ["PART_BYTES", "StatedSurvey", "Upstream", "passed_on", "refused_of"]
 
 PART_BYTES: Final = DEFAULT_BODY_BYTES - SEALED_HEADER_BYTES
-"""Most bytes of messages in one part: what a collector takes in one body unless it is told otherwise."""
+"""Most bytes of messages in one part: what a collector takes in one body by default."""
 
 _SECONDS: Final = 20.0
-"""For what a device waits for."""
+"""Timeout of requests that a device waits for."""
 
 _PART_SECONDS: Final = 120.0
-"""For a part, which a busy collector may take long to open."""
+"""Timeout of a part, which a busy collector may take long to open."""
 
 _LONGEST_ANSWER: Final = 2**26
 _RETRY_SECONDS: Final = 30.0
@@ -47,7 +47,7 @@ class StatedSurvey:
     least: int
     is_open: bool
     closes: float = math.inf
-    """When a period of a tracking survey takes no more reports, in seconds since 1970."""
+    """The time after which a period of a tracking survey takes no more reports, in seconds since 1970."""
 
 
 @final
@@ -65,11 +65,11 @@ class Upstream:
         self._parts.close()
 
     def keys(self) -> bytes:
-        """What the collector answers to whoever asks for its keys."""
+        """The collector's response to a request for its keys."""
         return self._http.get_bytes("/v1/keys", most=2**16)
 
     def survey(self, survey_id: str) -> StatedSurvey:
-        """What a survey states; a statement that is not this survey's is refused, whoever sent it.
+        """What a survey states; a statement that is not this survey's is always refused.
 
         Raises
         ------
@@ -78,11 +78,11 @@ class Upstream:
         ServiceError
             If the collector has no such survey, cannot be reached, or answers something else.
         """
-        found = self._http.get(f"/v1/surveys/{survey_id}", kind=Envelope)
-        statement = found.statement.encode()
+        envelope = self._http.get(f"/v1/surveys/{survey_id}", kind=Envelope)
+        statement = envelope.statement.encode()
         if hashlib.sha256(statement).hexdigest() != survey_id:
             raise ServiceError("the collector answered with another survey than it was asked for", BAD_ANSWER)
-        return StatedSurvey(_least(statement), found.state == "open", _closes(statement))
+        return StatedSurvey(_least(statement), envelope.state == "open", _closes(statement))
 
     def pass_on(self, message: bytes) -> bytes:
         """The sealed response to a sealed request."""
@@ -96,7 +96,7 @@ class Upstream:
 
 
 def refused_of(answer: object, n: int) -> list[RefusedReport]:
-    """The refused messages of a part of so many, from the collector's answer, which must tell the fate of each one.
+    """The refused messages of a part of `n`, from the collector's answer, which must state the fate of each one.
 
     Examples
     --------
@@ -104,17 +104,17 @@ def refused_of(answer: object, n: int) -> list[RefusedReport]:
     1
     """
     try:
-        told = msgspec.convert(answer, Acknowledgement)
+        fate = msgspec.convert(answer, Acknowledgement)
     except msgspec.ValidationError:
-        told = None
-    places = {one.position for one in told.refused if one.position < n} if told else set()
-    if told is None or len(places) != len(told.refused) or told.accepted != n - len(places):
+        fate = None
+    positions = {refusal.position for refusal in fate.refused if refusal.position < n} if fate else set()
+    if fate is None or len(positions) != len(fate.refused) or fate.accepted != n - len(positions):
         raise ServiceError("the collector did not say what became of every message", BAD_ANSWER, 200)
-    return told.refused
+    return fate.refused
 
 
 def passed_on(error: ServiceError) -> Refusal:
-    """What whoever asked the relay is told when the collector refuses, or is down."""
+    """The relay's response when the collector refuses, or is down."""
     if 400 <= error.status < 500:
         return Refusal(error.status, error.code, str(error), retry_after=error.retry_after)
     return Refusal(

@@ -31,7 +31,7 @@ from sottovoce.service.running.outage import Repeats
 __all__ = ["RETRY_AFTER", "Refusal", "refusal_of", "trace_of"]
 
 RETRY_AFTER: Final = MappingProxyType({429: 1, 503: 2, 507: 60})
-"""After how many seconds the same request may succeed, where nothing better is known."""
+"""Seconds after which a request may succeed, if nothing better is known."""
 
 _NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 

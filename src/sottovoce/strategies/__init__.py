@@ -2,7 +2,7 @@
 
 >>> from sottovoce.strategies import Setting, options
 >>> from sottovoce.workloads import Prefix
->>> best = options(Setting(Prefix(256), epsilon=1.0, delta=0.0, users=100_000), ["direct", "haar"])[0]
+>>> best = options(Setting(Prefix(256), epsilon=1.0, delta=0.0, people=100_000), ["direct", "haar"])[0]
 >>> best.strategy
 'haar'
 """

@@ -57,7 +57,7 @@ class Strategy(abc.ABC):
     """Whether `strategies.save` keeps its designs, being slow to find; it then has a `from_attachment`."""
 
     family: ClassVar[type[FiniteMechanism] | type[VectorMechanism] | None] = None
-    """The mechanisms of which it leaves a choice; None where it brings its own."""
+    """The family of mechanisms to choose from; None where the strategy has its own."""
 
     quick_values: ClassVar[int | None] = None
     """Up to how many values its designs are found while somebody waits; None for any number."""
@@ -111,12 +111,12 @@ class Strategy(abc.ABC):
         """The design whose attachment was kept in a file that nobody need trust."""
         raise SurveyError(f"designs of strategy {cls.name!r} are not kept in files")
 
-    def for_users(self, users: int, max_counters: int) -> Self:
+    def for_people(self, people: int, max_counters: int) -> Self:
         """The design for another number of people; only public rotations change."""
         return self
 
-    def remark(self, users: int) -> str:
-        """What else there is to say about the design for so many people, in a sentence; empty for most."""
+    def remark(self, people: int) -> str:
+        """A remark on the design for `people`, in a sentence; empty for most."""
         return ""
 
     # --- the device's side ------------------------------------------------------------------
@@ -129,7 +129,7 @@ class Strategy(abc.ABC):
 
     @abc.abstractmethod
     def read(self, counts: Any, n_reports: int) -> Any:
-        """What counted reports say: raw and projected answers as a `Reading`, or what a search goes through."""
+        """The result of counted reports: raw and projected answers as a `Reading`, or the input of a search."""
 
     # --- what one report tells, and can do --------------------------------------------------
 
@@ -150,8 +150,8 @@ class Strategy(abc.ABC):
         --------
         >>> from sottovoce.strategies.trees.haar import HaarStrategy
         >>> from sottovoce.workloads import Prefix
-        >>> found = HaarStrategy.best(Prefix(64), 1.0).spread
-        >>> found.exact, len(found.per_answer)
+        >>> spread = HaarStrategy.best(Prefix(64), 1.0).spread
+        >>> spread.exact, len(spread.per_answer)
         (True, 64)
         """
         raise MechanismError(
@@ -166,11 +166,11 @@ class Strategy(abc.ABC):
 
     @abc.abstractmethod
     def _combined(self, weights: Floats, people: Population) -> Variance:
-        """The same for one combination of answers per row of `weights`."""
+        """N times the variance of one combination of raw answers per row of `weights`."""
 
     @abc.abstractmethod
     def _total(self, people: Population) -> Variance:
-        """The same for the sum over all answers."""
+        """N times the sum of the variances of all raw answers."""
 
     @abc.abstractmethod
     def worst_population(self) -> Floats | None:
@@ -182,7 +182,7 @@ class Strategy(abc.ABC):
 
     @property
     def _total_own_noise(self) -> float:
-        """The same for the sum over all answers."""
+        """The sum of `_own_noise` over all answers."""
         return 0.0
 
     def sharing_factor(self, n_reports: int) -> float:
@@ -235,16 +235,16 @@ class Strategy(abc.ABC):
             return each._replace(value=np.broadcast_to(each.value, (self.workload.n_queries,)))
         given = checked_weights(weights, self.workload.n_queries)
         rows = np.atleast_2d(given)
-        found = self._combined(rows, people)
-        value = (found.value + self._shared(n_reports) * self._own_noise(rows)) / n_reports
-        return Variance(float(value[0]) if given.ndim == 1 else value, found.status, found.note)
+        combined = self._combined(rows, people)
+        value = (combined.value + self._shared(n_reports) * self._own_noise(rows)) / n_reports
+        return Variance(float(value[0]) if given.ndim == 1 else value, combined.status, combined.note)
 
     @final
     def _each_variance(self, people: Population, n_reports: int) -> Variance:
         """The variance of every answer; one number if all are equal, so that very many need not be listed."""
-        found = self._each(people) if people.known else self._worst_each
-        value = (found.value + self._shared(n_reports) * self._own_noise(None)) / n_reports
-        return Variance(value, found.status, found.note)
+        each = self._each(people) if people.known else self._worst_each
+        value = (each.value + self._shared(n_reports) * self._own_noise(None)) / n_reports
+        return Variance(value, each.status, each.note)
 
     @final
     def total_variance(self, population: Any = None, n_reports: int = 1) -> Variance:
@@ -258,10 +258,10 @@ class Strategy(abc.ABC):
         0.0268
         """
         people = Population.of(population, self.workload)
-        found = self._total(people) if people.known else self._worst_total
+        total = self._total(people) if people.known else self._worst_total
         # If all values have the same answers, rounding may give a negative number.
-        value = (max(0.0, float(found.value)) + self._shared(n_reports) * self._total_own_noise) / n_reports
-        return Variance(value, found.status, found.note)
+        value = (max(0.0, float(total.value)) + self._shared(n_reports) * self._total_own_noise) / n_reports
+        return Variance(value, total.status, total.note)
 
     @final
     def margin(self, n_reports: int, population: Any = None, level: float = 0.95) -> float:
@@ -290,7 +290,7 @@ class Strategy(abc.ABC):
     @final
     def _shared(self, n_reports: int) -> float:
         if n_reports < 1:
-            raise SurveyError("n_reports must be at least 1")
+            raise SurveyError("n_reports must be at least 1").at("n_reports")
         return self.sharing_factor(n_reports) - 1
 
     # --- the error ------------------------------------------------------------------------------
@@ -307,8 +307,8 @@ class Strategy(abc.ABC):
     @final
     def bound(self, n_reports: int) -> Bound:
         """Upper bound on the expected L2 error of the projected answers, for every population: the least proved."""
-        found = self._bound(n_reports)
-        return Bound(found.value, f"{found.statement}{self.bound_condition}")
+        bound = self._bound(n_reports)
+        return Bound(bound.value, f"{bound.statement}{self.bound_condition}")
 
     def raw_bound(self, n_reports: int, population: Any = None) -> Bound:
         """Upper bound on the expected L2 error of the raw answers, for every population or a given one."""
@@ -366,7 +366,7 @@ class Strategy(abc.ABC):
     @property
     @final
     def delta(self) -> float:
-        """The mechanism's: 0 for pure epsilon-LDP."""
+        """The delta of the mechanism: 0 for pure epsilon-LDP."""
         return float(getattr(self.mechanism, "delta", 0.0))
 
     @final

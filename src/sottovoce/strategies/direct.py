@@ -53,23 +53,23 @@ class Direct(VectorStrategy):
     def __post_init__(self) -> None:
         stated = self.mechanism.dimension, self.mechanism.radius
         if stated != (self.workload.n_queries, self.workload.radius):
-            raise WorkloadError("the mechanism has another number of coordinates or another radius")
+            raise WorkloadError("the mechanism has another number of coordinates or another radius").at("mechanism")
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
         """With every deployable vector mechanism that can serve."""
         workload = setting.workload
-        stated = workload.n_queries, workload.radius, setting.epsilon, setting.delta, setting.users
+        stated = workload.n_queries, workload.radius, setting.epsilon, setting.delta, setting.people
         if setting.mechanism == "auto":
-            found = candidates(VectorMechanism, *stated)
+            mechanisms = candidates(VectorMechanism, *stated)
         else:
-            found = [find(setting.mechanism, VectorMechanism).best(*stated)]
-        if not found:
+            mechanisms = [find(setting.mechanism, VectorMechanism).best(*stated)]
+        if not mechanisms:
             raise MechanismError(
                 f"no vector mechanism serves {workload.n_queries:,} answers at epsilon {setting.epsilon:g}; ask fewer "
                 "queries, or use a larger epsilon or another strategy"
             )
-        return [cls(workload, with_rotations(m, setting.users, setting.max_counters)) for m in found]
+        return [cls(workload, with_rotations(m, setting.people, setting.max_counters)) for m in mechanisms]
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:
@@ -102,9 +102,11 @@ class Direct(VectorStrategy):
             return super().project_coordinates(raw)
         from sottovoce.projections.ball import project_ball
 
-        found = project_ball(raw, self.workload.radius)
-        values = found.values if self.workload.dimension > 1 else np.clip(found.values, *self.workload.answer_range)
-        return Projection.without_people(values, found.gap)
+        projected = project_ball(raw, self.workload.radius)
+        values = (
+            projected.values if self.workload.dimension > 1 else np.clip(projected.values, *self.workload.answer_range)
+        )
+        return Projection.without_people(values, projected.gap)
 
     @cached_property
     def spread(self) -> Spread:

@@ -167,9 +167,9 @@ class FactorizedStrategy(VectorStrategy):
     def __post_init__(self) -> None:
         k, J = self.stated.matrix.shape
         if self.workload.domain.size != J:
-            raise WorkloadError("the coordinates and the workload have different numbers of values")
+            raise WorkloadError("the coordinates and the workload have different numbers of values").at("workload")
         if self.mechanism.dimension != k or self.mechanism.radius != RADIUS:
-            raise WorkloadError("the mechanism has another number of coordinates or another radius")
+            raise WorkloadError("the mechanism has another number of coordinates or another radius").at("mechanism")
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
@@ -177,8 +177,8 @@ class FactorizedStrategy(VectorStrategy):
         setting.check_mechanism(cls.name, Codebook.name)
         workload = setting.finite_workload()
         stated = _factorized(workload)
-        mechanism = Codebook.best(len(stated.matrix), RADIUS, setting.epsilon, 0.0, setting.users)
-        made = cls(workload, with_rotations(mechanism, setting.users, setting.max_counters), stated)
+        mechanism = Codebook.best(len(stated.matrix), RADIUS, setting.epsilon, 0.0, setting.people)
+        made = cls(workload, with_rotations(mechanism, setting.people, setting.max_counters), stated)
         made.check()
         return [made]
 
@@ -201,7 +201,7 @@ class FactorizedStrategy(VectorStrategy):
 
     @cached_property
     def digest(self) -> str:
-        """Of the attachment, which has one canonical form."""
+        """Hash of the attachment, which has one canonical form."""
         return hashlib.sha256(self.attachment).hexdigest()
 
     @cached_property
@@ -272,11 +272,11 @@ class FactorizedStrategy(VectorStrategy):
 
     @property
     def bias_bound(self) -> PerAnswer:
-        """That of the coordinates, times the length of R's row."""
+        """The bias of the coordinates, times the length of R's row."""
         return np.asarray(np.sqrt(self._lengths) * self.coordinate_bias)
 
     def column_maximum(self, n_reports: int) -> float:
-        """The mechanism's: columns are not longer than 1."""
+        """The bias of the mechanism: columns are not longer than 1."""
         return self.mechanism.expected_maximum(self.workload.n_values, n_reports)
 
     def answer_maximum(self, n_reports: int) -> float:
@@ -293,6 +293,6 @@ def _factorized(workload: Workload) -> Coordinates:
     """The coordinates of a workload; cached, since they do not depend on epsilon."""
     from sottovoce.strategies.search.factorize import factorize
 
-    found = factorize(workload, centred=True)
-    centre = found.weights if found.centre is None else found.centre
-    return Coordinates(found.coordinates.astype(np.float32), np.array(centre))
+    factorization = factorize(workload, centred=True)
+    centre = factorization.weights if factorization.centre is None else factorization.centre
+    return Coordinates(factorization.coordinates.astype(np.float32), np.array(centre))

@@ -102,7 +102,9 @@ class FourierStrategy(SampledStrategy):
         self._check_fit(self.serves)
         sizes, order, only = _layout(self.workload)
         if (self.mechanism.sizes, self.mechanism.order, self.mechanism.only) != (sizes, order, only):
-            raise MechanismError("the mechanism's coefficients do not match the workload; use best(workload, epsilon)")
+            raise MechanismError(
+                "the mechanism's coefficients do not match the workload; use best(workload, epsilon)"
+            ).at("mechanism")
 
     @staticmethod
     def serves(workload: Workload) -> bool:
@@ -113,7 +115,9 @@ class FourierStrategy(SampledStrategy):
     def best(cls, workload: Workload, epsilon: float) -> Self:
         """The coefficients that the workload needs, with the weights of the least exact `moment`."""
         if not cls.serves(workload):
-            raise WorkloadError(f"a {workload.kind} workload has no Fourier strategy; use Marginals, Parities or Bins")
+            raise WorkloadError(
+                f"a {workload.kind} workload has no Fourier strategy; use Marginals, Parities or Bins"
+            ).at("workload")
         size, (sizes, order, only) = workload.shape[1], _layout(workload)
         return best_tilt(
             lambda tilt: cls(workload, Fourier(size, epsilon, sizes, order, only, tilt)),
@@ -144,26 +148,26 @@ class FourierStrategy(SampledStrategy):
     @cached_property
     def _starts(self) -> dict[tuple[int, ...], int]:
         """The number of the first coefficient that touches some attributes and no others."""
-        places = (self.mechanism.only - 1,) if self.mechanism.only else tuple(range(len(self.mechanism.sizes)))
+        attributes = (self.mechanism.only - 1,) if self.mechanism.only else tuple(range(len(self.mechanism.sizes)))
         starts, start = {}, 0
         for touched in range(1, self.mechanism.order + 1):
-            for group in combinations(places, touched):
+            for group in combinations(attributes, touched):
                 starts[group] = start
-                start += math.prod((1 << self.mechanism.bits[place]) - 1 for place in group)
+                start += math.prod((1 << self.mechanism.bits[attribute]) - 1 for attribute in group)
         return starts
 
     def _table(self, table: tuple[int, ...], coefficients: Floats) -> Floats:
         """Shares of a table's cells, the last attribute fastest."""
         bits, sizes = self.mechanism.bits, self.mechanism.sizes
-        cube = np.zeros([1 << bits[place] for place in table])
+        cube = np.zeros([1 << bits[attribute] for attribute in table])
         cube[(0,) * len(table)] = 1.0
         for touched in range(1, len(table) + 1):
             for group in combinations(table, touched):
-                shape = [(1 << bits[place]) - 1 for place in group]
+                shape = [(1 << bits[attribute]) - 1 for attribute in group]
                 part = coefficients[self._starts[group] :][: math.prod(shape)].reshape(shape)
-                cube[tuple(slice(1, None) if place in group else 0 for place in table)] = part
+                cube[tuple(slice(1, None) if attribute in group else 0 for attribute in table)] = part
         cells = FourierCoordinates._transformed(cube.reshape(-1)).reshape(cube.shape) / cube.size
-        return cells[tuple(slice(sizes[place]) for place in table)].reshape(-1)
+        return cells[tuple(slice(sizes[attribute]) for attribute in table)].reshape(-1)
 
     def _answers(self, v: Floats) -> Floats:
         coefficients = v / self.coordinates.scales
@@ -199,18 +203,18 @@ class FourierStrategy(SampledStrategy):
     def _cell_moment(self, table: tuple[int, ...]) -> float:
         """c^2 4^-bits times the sum of 1/q over the table's coefficients."""
         sums = [1.0] + [0.0] * len(table)
-        for place in table:
+        for attribute in table:
             for touched in range(len(table), 0, -1):
-                sums[touched] += ((1 << self.mechanism.bits[place]) - 1) * sums[touched - 1]
+                sums[touched] += ((1 << self.mechanism.bits[attribute]) - 1) * sums[touched - 1]
         weights, drawn = self.mechanism.weights, self.mechanism.drawn
         inverse = sum(number * drawn / weight for number, weight in zip(sums[1:], weights, strict=True))
         return self._moment_of_coordinates * inverse / 4.0 ** self._table_bits(table)
 
     def _table_bits(self, table: tuple[int, ...]) -> int:
-        return sum(self.mechanism.bits[place] for place in table)
+        return sum(self.mechanism.bits[attribute] for attribute in table)
 
     def _cells(self, table: tuple[int, ...]) -> int:
-        return math.prod(self.mechanism.sizes[place] for place in table)
+        return math.prod(self.mechanism.sizes[attribute] for attribute in table)
 
     def _adjoint(self, row: Floats) -> Floats:
         """R^T w, the transpose of `_answers` less its offset, table by table."""
@@ -232,12 +236,14 @@ class FourierStrategy(SampledStrategy):
     def _add_table(self, coefficients: Floats, table: tuple[int, ...], cells: Floats) -> None:
         """Add the cells' weights to the weights of coefficients: the transpose of `_table`."""
         bits, sizes = self.mechanism.bits, self.mechanism.sizes
-        cube = np.zeros([1 << bits[place] for place in table])
-        cube[tuple(slice(sizes[place]) for place in table)] = cells.reshape([sizes[place] for place in table])
+        cube = np.zeros([1 << bits[attribute] for attribute in table])
+        cube[tuple(slice(sizes[attribute]) for attribute in table)] = cells.reshape(
+            [sizes[attribute] for attribute in table]
+        )
         cube = FourierCoordinates._transformed(cube.reshape(-1)).reshape(cube.shape) / cube.size
         for touched in range(1, len(table) + 1):
             for group in combinations(table, touched):
-                part = cube[tuple(slice(1, None) if place in group else 0 for place in table)].reshape(-1)
+                part = cube[tuple(slice(1, None) if attribute in group else 0 for attribute in table)].reshape(-1)
                 start = self._starts[group]
                 coefficients[start : start + len(part)] += part
 
@@ -276,10 +282,10 @@ class FourierStrategy(SampledStrategy):
         if not isinstance(self.workload, Bins):
             return np.full(values, 1 / values)
         missing = 1 - float(self.offset.sum())
-        place = self.workload._bin(np.arange(values))
-        inside = (place >= 0) & (place < self.workload.n_queries)
+        bins = self.workload._bin(np.arange(values))
+        inside = (bins >= 0) & (bins < self.workload.n_queries)
         shares = self.offset + (missing / self.workload.n_queries if inside.all() else 0.0)
-        numbers = np.where(inside, place, self.workload.n_queries)
+        numbers = np.where(inside, bins, self.workload.n_queries)
         sizes = np.bincount(numbers, minlength=self.workload.n_queries + 1)
         everyone = np.append(shares, 0.0 if inside.all() else missing)
         return np.asarray((everyone / np.maximum(sizes, 1))[numbers])

@@ -52,8 +52,8 @@ class Histogram(ListedStrategy):
     Examples
     --------
     >>> from sottovoce.workloads import Prefix
-    >>> found = Histogram.designs(Setting(Prefix(4), 1.0, 0.0, 1000, mechanism="subset_selection"))
-    >>> found[0].variance(n_reports=1000).value.round(4)
+    >>> designs = Histogram.designs(Setting(Prefix(4), 1.0, 0.0, 1000, mechanism="subset_selection"))
+    >>> designs[0].variance(n_reports=1000).value.round(4)
     array([0.0028, 0.0028, 0.0028, 0.    ])
     """
 
@@ -66,7 +66,7 @@ class Histogram(ListedStrategy):
 
     def __post_init__(self) -> None:
         if self.mechanism.domain_size != self.workload.n_values:
-            raise WorkloadError("the mechanism is for another number of values than the workload")
+            raise WorkloadError("the mechanism is for another number of values than the workload").at("mechanism")
         admit_foreign(self.mechanism)
 
     @classmethod
@@ -76,12 +76,12 @@ class Histogram(ListedStrategy):
         if not isinstance(workload, Identity) and not is_listable(workload):
             raise WorkloadError("the matrix has too many entries to compute the variances of its answers")
         if setting.mechanism == "auto":
-            found = candidates(FiniteMechanism, workload.n_values, epsilon)
+            mechanisms = candidates(FiniteMechanism, workload.n_values, epsilon)
         else:
-            found = [find_admitted(setting.mechanism, FiniteMechanism).best(workload.n_values, epsilon)]
-        if not found:
+            mechanisms = [find_admitted(setting.mechanism, FiniteMechanism).best(workload.n_values, epsilon)]
+        if not mechanisms:
             raise MechanismError(f"no mechanism serves {workload.n_values:,} values at epsilon {epsilon:g}")
-        return [cls(workload, mechanism) for mechanism in found]
+        return [cls(workload, mechanism) for mechanism in mechanisms]
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:
@@ -112,8 +112,8 @@ class Histogram(ListedStrategy):
 
     def project_coordinates(self, raw: Floats) -> Projection:
         """The nearest distribution, and its answers."""
-        found = nearest_answers(self.coordinates, raw)
-        return found._replace(values=self.workload.matvec(found.values)) if self._two_spaces else found
+        nearest = nearest_answers(self.coordinates, raw)
+        return nearest._replace(values=self.workload.matvec(nearest.values)) if self._two_spaces else nearest
 
     # --- the variance -------------------------------------------------------------------
 
@@ -230,12 +230,12 @@ class Histogram(ListedStrategy):
         """For people of one value the sum of all shares' variances, and one for the squared share."""
         values = self.workload.n_values
         units = np.minimum(np.arange(values) // block * block, values - 1)
-        found = {}
+        moments = {}
         for first in np.unique(units[[0, -1]]).tolist():
-            one = np.zeros(values)
-            one[first] = 1.0
-            found[first] = 1 + float(self.mechanism.variance(one, 1).sum())
-        return np.where(units == units[-1], found[int(units[-1])], found[0])
+            shares = np.zeros(values)
+            shares[first] = 1.0
+            moments[first] = 1 + float(self.mechanism.variance(shares, 1).sum())
+        return np.where(units == units[-1], moments[int(units[-1])], moments[0])
 
     def column_maximum(self, n_reports: int) -> float:
         return maximum_of_proxy(self.mechanism.proxy, self.workload.n_values, n_reports)

@@ -88,24 +88,24 @@ class ListedStrategy(CoordinateStrategy):
 
     @final
     def _combined(self, weights: Floats, people: Population) -> Variance:
-        found = np.empty(len(weights))
+        variances = np.empty(len(weights))
         step = max(1, _BLOCK // self.workload.n_values)
         for start in range(0, len(weights), step):
             part = weights[start : start + step]
             rows = np.stack([self.workload.rmatvec(row) for row in part])
             answers = None if people.answers is None else part @ people.answers
-            found[start : start + step] = self._listed(rows, people, answers)
-        return Variance(found, "exact")
+            variances[start : start + step] = self._listed(rows, people, answers)
+        return Variance(variances, "exact")
 
     def _each_listed(self, people: Population) -> Variance:
         """Every answer, row by row."""
-        found, start = np.empty(self.workload.n_queries), 0
+        variances, start = np.empty(self.workload.n_queries), 0
         for rows in row_blocks(self.workload):
             end = start + len(rows)
             answers = None if people.answers is None else people.answers[start:end]
-            found[start:end] = self._listed(rows, people, answers)
+            variances[start:end] = self._listed(rows, people, answers)
             start = end
-        return Variance(found, "exact")
+        return Variance(variances, "exact")
 
     # --- the law of one report --------------------------------------------------------------------
 

@@ -67,7 +67,7 @@ class MinimaxStrategy(ListedStrategy):
         grid = _one_mean(self.workload).grid
         matrix = self.mechanism.matrix
         if (self.mechanism.domain_size, matrix.values) != (grid.positions, grid.points):
-            raise WorkloadError("the channel and the number have different grids")
+            raise WorkloadError("the channel and the number have different grids").at("workload")
         _check_estimates(self.estimates, matrix.reports)
 
     @classmethod
@@ -102,7 +102,7 @@ class MinimaxStrategy(ListedStrategy):
 
     @cached_property
     def digest(self) -> str:
-        """Of the estimates and the channel's own digest: versions of zlib may compress the same channel differently."""
+        """Hash of the estimates and the channel's digest: versions of zlib may compress a channel differently."""
         estimates = np.array(self.estimates, dtype="<f8").tobytes()
         return hashlib.sha256(estimates + bytes.fromhex(self.mechanism.matrix.digest)).hexdigest()
 
@@ -237,7 +237,9 @@ class MinimaxStrategy(ListedStrategy):
 
 def _one_mean(workload: Workload) -> Moments:
     if not isinstance(workload, Moments) or workload.spread:
-        raise SurveyError("this strategy estimates the mean of a number and nothing else; name another, or 'auto'")
+        raise SurveyError("this strategy estimates the mean of a number and nothing else; name another, or 'auto'").at(
+            "strategy"
+        )
     return workload
 
 
@@ -247,4 +249,6 @@ def _check_estimates(estimates: Any, reports: int) -> None:
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.shape != (reports,) or not (np.abs(array) <= _LARGEST).all():
-        raise MechanismError(f"a channel's estimates must be {reports:,} numbers of at most {_LARGEST:g}")
+        raise MechanismError(f"a channel's estimates must be {reports:,} numbers of at most {_LARGEST:g}").at(
+            "estimates"
+        )

@@ -73,7 +73,7 @@ class OptimizedStrategy(ListedStrategy):
 
     def __post_init__(self) -> None:
         if self.mechanism.matrix.values != self.workload.domain.size:
-            raise WorkloadError("the channel and the workload have different numbers of values")
+            raise WorkloadError("the channel and the workload have different numbers of values").at("workload")
         _check_weights(self.weights, self.workload.domain.size)
 
     @classmethod
@@ -121,12 +121,12 @@ class OptimizedStrategy(ListedStrategy):
         """The design with the channel that `optimize` finds; with `cache` also a cached one."""
         from sottovoce.strategies.search.optimize import optimize
 
-        # The same channel serves every range of a number.
-        found = optimize(workload.centred if isinstance(workload, Moments) else workload, epsilon, cache=cache)
-        if not found.finished:
+        # One channel serves every range of a number.
+        optimized = optimize(workload.centred if isinstance(workload, Moments) else workload, epsilon, cache=cache)
+        if not optimized.finished:
             # Without a time limit only the keyboard ends a search, and a design must not depend on when that was.
             raise KeyboardInterrupt
-        made = cls.of(workload, epsilon, found.matrix, found.weights)
+        made = cls.of(workload, epsilon, optimized.matrix, optimized.weights)
         made.check()
         return made
 
@@ -143,7 +143,7 @@ class OptimizedStrategy(ListedStrategy):
 
     @cached_property
     def digest(self) -> str:
-        """Of the weights and the channel's own digest: versions of zlib may compress the same channel differently."""
+        """Hash of the weights and the channel's digest: versions of zlib may compress the same channel differently."""
         weights = np.array(self.weights, dtype="<f8").tobytes()
         return hashlib.sha256(weights + bytes.fromhex(self.mechanism.matrix.digest)).hexdigest()
 
@@ -269,7 +269,7 @@ class OptimizedStrategy(ListedStrategy):
 
     @property
     def bias_bound(self) -> PerAnswer:
-        """Of numbers that are rounded to a grid: what that changes."""
+        """What rounding to a grid changes in the answers about numbers."""
         return self.workload.rounding_error if isinstance(self.workload, Moments) else 0.0
 
     @property
@@ -333,7 +333,7 @@ def unpack_channel(attachment: bytes) -> tuple[ChannelMatrix, Floats]:
 
 
 def unpack_numbers(attachment: bytes) -> tuple[ChannelMatrix, Floats]:
-    """The same for any numbers beside the matrix, which the caller checks."""
+    """The matrix and the numbers beside it, whatever they are; the caller checks these."""
     if not isinstance(attachment, bytes) or len(attachment) < _LENGTH.size:
         raise MechanismError("the channel is malformed: too short")
     (count,) = _LENGTH.unpack_from(attachment)

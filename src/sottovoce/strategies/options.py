@@ -71,7 +71,7 @@ class Option:
     mechanism: str
     design: Strategy | None
     epsilon: float
-    users: int
+    people: int
     margin: float
     l2: float
     l2_raw: float
@@ -93,7 +93,7 @@ class Option:
     @property
     def bound(self) -> Bound | None:
         """Upper bound on the expected L2 error after projection; None without a design."""
-        return None if self.design is None else self.design.bound(self.users)
+        return None if self.design is None else self.design.bound(self.people)
 
     def error(self, criterion: Criterion) -> float:
         """The error by one criterion."""
@@ -110,7 +110,7 @@ class Option:
             "fits": self.fits,
             "reason": self.reason,
             "epsilon": self.epsilon,
-            "users": self.users,
+            "people": self.people,
             "margin": self.margin if made else None,
             "l2": self.l2 if made else None,
             "l2_raw": self.l2_raw if made else None,
@@ -142,14 +142,18 @@ def options(
     Examples
     --------
     >>> from sottovoce.workloads import Prefix
-    >>> found = options(Setting(Prefix(256), epsilon=1.0, delta=0.0, users=100_000), ["direct", "haar"])
-    >>> found[0].strategy, round(found[0].margin, 3), round(found[0].l2, 2)
+    >>> ranked = options(Setting(Prefix(256), epsilon=1.0, delta=0.0, people=100_000), ["direct", "haar"])
+    >>> ranked[0].strategy, round(ranked[0].margin, 3), round(ranked[0].l2, 2)
     ('haar', 0.038, 0.26)
     """
     tried = list(_designs_or_reasons(setting, strategies))
-    found = [evaluate_design(design, setting, population) for design, _ in tried if design is not None]
+    usable = [evaluate_design(design, setting, population) for design, _ in tried if design is not None]
     refused = [_unusable_option(setting, *why) for design, why in tried if design is None]
-    return (*ordered([one for one in found if one.fits], criterion), *(one for one in found if not one.fits), *refused)
+    return (
+        *ordered([option for option in usable if option.fits], criterion),
+        *(option for option in usable if not option.fits),
+        *refused,
+    )
 
 
 def choose(setting: Setting, strategies: Sequence[str], criterion: Criterion = "l2", population: Any = None) -> Option:
@@ -161,13 +165,13 @@ def choose(setting: Setting, strategies: Sequence[str], criterion: Criterion = "
     >>> choose(Setting(Prefix(8), 1.0, 0.0, 1000), ["haar"]).design.mechanism.tilt
     1
     """
-    found = options(setting, strategies, criterion, population)
-    if not found or not found[0].fits:
-        refusal = f"no design can serve: {join_reasons(found)}"
-        if any(one.report_bytes > setting.max_report_bytes for one in found):
+    ranked = options(setting, strategies, criterion, population)
+    if not ranked or not ranked[0].fits:
+        refusal = f"no design can serve: {join_reasons(ranked)}"
+        if any(option.report_bytes > setting.max_report_bytes for option in ranked):
             raise MechanismError(f"{refusal}; raise max_report_bytes").at("max_report_bytes")
-        raise MechanismError(refusal)
-    return found[0]
+        raise MechanismError(refusal).at("strategy" if setting.mechanism == AUTO else "mechanism")
+    return ranked[0]
 
 
 def usable_designs(setting: Setting, strategies: Sequence[str]) -> list[Strategy]:
@@ -176,32 +180,32 @@ def usable_designs(setting: Setting, strategies: Sequence[str]) -> list[Strategy
     return [design for design in tried if design is not None and not _reason_against(design, setting)]
 
 
-def error_of(design: Strategy, users: int, criterion: Criterion, population: Any = None) -> float:
+def error_of(design: Strategy, people: int, criterion: Criterion, population: Any = None) -> float:
     """The error of a design by one criterion; infinite if it would take too long to compute."""
     try:
         if criterion == "margin":
-            return design.margin(users, population)
-        return design.expected_error(users, population)
+            return design.margin(people, population)
+        return design.expected_error(people, population)
     except CapacityError:
         return math.inf
 
 
-def least_error(designs: Sequence[Strategy], users: int, criterion: Criterion, population: Any = None) -> float:
+def least_error(designs: Sequence[Strategy], people: int, criterion: Criterion, population: Any = None) -> float:
     """The error of the first of the `options`; infinite if there is none."""
     if criterion == "l2":
         first: dict[str, tuple[float, Strategy]] = {}
         for design in designs:
             with contextlib.suppress(CapacityError):
-                raw = design.total_variance(population, users).value
+                raw = design.total_variance(population, people).value
                 if design.name not in first or raw < first[design.name][0]:
                     first[design.name] = raw, design
         designs = [design for _, design in first.values()]
-    return min((error_of(design, users, criterion, population) for design in designs), default=math.inf)
+    return min((error_of(design, people, criterion, population) for design in designs), default=math.inf)
 
 
-def join_reasons(found: Sequence[Option]) -> str:
+def join_reasons(refused: Sequence[Option]) -> str:
     """Why none of these can be chosen."""
-    return "; ".join(f"{one.name}: {one.reason}" for one in found)
+    return "; ".join(f"{option.name}: {option.reason}" for option in refused)
 
 
 def _designs_or_reasons(
@@ -220,10 +224,10 @@ def _designs_or_reasons(
 def evaluate_design(design: Strategy, setting: Setting, population: Any = None) -> Option:
     """The option of a design, with the reason if it cannot be chosen."""
     try:
-        margin = design.margin(setting.users, population)
-        l2 = design.expected_error(setting.users, population)
-        l2_raw = math.sqrt(design.total_variance(population, setting.users).value)
-        status = design.variance(None, population, setting.users).status
+        margin = design.margin(setting.people, population)
+        l2 = design.expected_error(setting.people, population)
+        l2_raw = math.sqrt(design.total_variance(population, setting.people).value)
+        status = design.variance(None, population, setting.people).status
     except CapacityError as refusal:
         return replace(_unusable_option(setting, design.name, str(refusal)), mechanism=design.mechanism.name)
     return Option(
@@ -231,7 +235,7 @@ def evaluate_design(design: Strategy, setting: Setting, population: Any = None) 
         design.mechanism.name,
         design,
         setting.epsilon,
-        setting.users,
+        setting.people,
         margin,
         l2,
         l2_raw,
@@ -260,33 +264,36 @@ def _reason_against(design: Strategy, setting: Setting) -> str:
 
 def _unusable_option(setting: Setting, name: str, reason: str) -> Option:
     nothing = math.nan, math.nan, math.nan
-    return Option(name, "", None, setting.epsilon, setting.users, *nothing, "exact", 0, 0, reason)
+    return Option(name, "", None, setting.epsilon, setting.people, *nothing, "exact", 0, 0, reason)
 
 
-def _ranks(found: Sequence[Option], criterion: Criterion) -> list[float]:
+def _ranks(listed: Sequence[Option], criterion: Criterion) -> list[float]:
     """The sort keys of options: their error, but for L2 the designs of one strategy by their raw errors.
 
     They are projected in the same way, so the least raw variance, which is exact, is the least error; bounds after
     projection are loose to different degrees. Strategies are compared by the error of their first design.
     """
     if criterion == "margin":
-        return [one.margin for one in found]
+        return [option.margin for option in listed]
     first: dict[str, Option] = {}
-    for one in sorted(found, key=lambda one: one.l2_raw):
-        first.setdefault(one.strategy, one)
-    leaders = (first[one.strategy] for one in found)
-    return [a.l2 * one.l2_raw / a.l2_raw if a.l2_raw else one.l2_raw for one, a in zip(found, leaders, strict=True)]
+    for option in sorted(listed, key=lambda option: option.l2_raw):
+        first.setdefault(option.strategy, option)
+    leaders = (first[option.strategy] for option in listed)
+    return [
+        a.l2 * option.l2_raw / a.l2_raw if a.l2_raw else option.l2_raw
+        for option, a in zip(listed, leaders, strict=True)
+    ]
 
 
-def ordered(found: Sequence[Option], criterion: Criterion) -> list[Option]:
+def ordered(listed: Sequence[Option], criterion: Criterion) -> list[Option]:
     """Sorted by rank; equal ones by the size of their reports, then in the given order."""
-    ranks = _ranks(found, criterion)
-    ranked = sorted(range(len(found)), key=ranks.__getitem__)
+    ranks = _ranks(listed, criterion)
+    ranked = sorted(range(len(listed)), key=ranks.__getitem__)
     result: list[Option] = []
     while ranked:
         limit = ranks[ranked[0]] * (1 + _TIE)
-        equal = [place for place in ranked if ranks[place] <= limit]
-        result += [found[place] for place in sorted(equal, key=lambda place: (_bits(found[place]), place))]
+        equal = [index for index in ranked if ranks[index] <= limit]
+        result += [listed[index] for index in sorted(equal, key=lambda index: (_bits(listed[index]), index))]
         ranked = ranked[len(equal) :]
     return result
 
@@ -295,14 +302,16 @@ def _bits(option: Option) -> int:
     return 0 if option.design is None else option.design.mechanism.report_bits
 
 
-def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2", unit: str = "") -> str:
-    """The reason for an option in one or two sentences: its error, and those of the next ones.
+def explain(
+    ranked: Sequence[Option], chosen: Option, criterion: Criterion = "l2", unit: str = "", *, errors: bool = True
+) -> str:
+    """The reason for an option in one or two sentences: its error if `errors`, and those of the next ones.
 
     Examples
     --------
     >>> from sottovoce.workloads import Prefix
-    >>> found = options(Setting(Prefix(64), 1.0, 0.0, 100_000), ["direct", "haar"])
-    >>> first, second = explain(found, found[0]).split(". ")
+    >>> ranked = options(Setting(Prefix(64), 1.0, 0.0, 100_000), ["direct", "haar"])
+    >>> first, second = explain(ranked, ranked[0]).split(". ")
     >>> first
     'haar: margin 0.0288 of one answer (95 %), L2 error 0.0999 of all 64, 1 byte per report'
     >>> second
@@ -313,26 +322,41 @@ def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2"
     size = plural(chosen.report_bytes, "byte")
     margin = f"margin {figure(chosen.margin)} {unit}".rstrip()
     noun = "answer" if chosen.design is None else chosen.design.answer_name
-    sentences = [f"{chosen.name}: {margin} of one {noun} (95 %){together}, {size} per report"]
-    place = next((number for number, one in enumerate(found) if one.name == chosen.name), len(found))
-    ahead = [one for number, one in enumerate(found) if one.design is not None and (number < place or one.reason)]
-    for one in [one for one in ahead if _error_ratio(one, chosen, criterion) < 1 - _WORTH_A_WORD][:1]:
-        why = f" but cannot be chosen: {one.reason}" if one.reason else f" in {one.report_bytes:,} bytes per report"
-        sentences.append(f"{one.name} would err {(1 - _error_ratio(one, chosen, criterion)) * 100:.1f} % less{why}")
-    worse = [one for one in found[place + 1 :] if one.fits and _error_ratio(one, chosen, criterion) > 1 + _TIE]
-    for one in worse[:1]:
-        # There is no ratio to an error of 0, that of answers which are the same for everybody.
-        times = _error_ratio(one, chosen, criterion)
-        much = f"{times:.3g} times as much" if math.isfinite(times) else f"by {one.error(criterion):.3g}"
-        sentences.append(f"The next best that fits, {one.name}, errs {much}")
-    remark = "" if chosen.design is None else chosen.design.remark(chosen.users)
+    own = f": {margin} of one {noun} (95 %){together}" if errors else ""
+    sentences = [f"{chosen.name}{own}, {size} per report"]
+    position = next((number for number, option in enumerate(ranked) if option.name == chosen.name), len(ranked))
+    ahead = [
+        option
+        for number, option in enumerate(ranked)
+        if option.design is not None and (number < position or option.reason)
+    ]
+    for option in [option for option in ahead if _error_ratio(option, chosen, criterion) < 1 - _WORTH_A_WORD][:1]:
+        why = (
+            f" but cannot be chosen: {option.reason}"
+            if option.reason
+            else f" in {option.report_bytes:,} bytes per report"
+        )
+        sentences.append(
+            f"{option.name} would err {(1 - _error_ratio(option, chosen, criterion)) * 100:.1f} % less{why}"
+        )
+    worse = [
+        option
+        for option in ranked[position + 1 :]
+        if option.fits and _error_ratio(option, chosen, criterion) > 1 + _TIE
+    ]
+    for option in worse[:1]:
+        # An error of 0, where everybody has the same answers, has no ratio.
+        times = _error_ratio(option, chosen, criterion)
+        much = f"{times:.3g} times as much" if math.isfinite(times) else f"by {option.error(criterion):.3g}"
+        sentences.append(f"The next best that fits, {option.name}, errs {much}")
+    remark = "" if chosen.design is None else chosen.design.remark(chosen.people)
     return ". ".join([*sentences, *([remark] if remark else [])]) + "."
 
 
-def _error_ratio(one: Option, chosen: Option, criterion: Criterion) -> float:
+def _error_ratio(option: Option, chosen: Option, criterion: Criterion) -> float:
     """The ratio of an option's error to the chosen one's, as ranked: for L2 by raw errors within a strategy."""
-    raw = criterion == "l2" and one.strategy == chosen.strategy
-    error, other = (chosen.l2_raw, one.l2_raw) if raw else (chosen.error(criterion), one.error(criterion))
+    raw = criterion == "l2" and option.strategy == chosen.strategy
+    error, other = (chosen.l2_raw, option.l2_raw) if raw else (chosen.error(criterion), option.error(criterion))
     if error > 0:
         return other / error
     return math.inf if other > 0 else 1.0

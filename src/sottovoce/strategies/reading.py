@@ -47,8 +47,8 @@ def nearest_answers(workload: Workload, raw: Floats) -> Projection:
     return answers_of(workload, project_hull(workload, raw))
 
 
-def answers_of(workload: Workload, found: HullProjection) -> Projection:
+def answers_of(workload: Workload, projection: HullProjection) -> Projection:
     """The answers of the distribution that a projection on a hull has found."""
     people = np.zeros(workload.n_values)
-    people[found.support] = found.weights
-    return Projection(workload.matvec(people), found.gap, found.support, found.weights)
+    people[projection.support] = projection.weights
+    return Projection(workload.matvec(people), projection.gap, projection.support, projection.weights)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from sottovoce.core.calls import did_you_mean
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.registry import Registry
 from sottovoce.mechanisms.finite import FiniteMechanism
@@ -56,8 +57,8 @@ STRATEGIES: Final = REGISTRY.ours
 def register(kind: type[Strategy]) -> None:
     """Let surveys of this process name a strategy of another package.
 
-    "auto" never chooses it: a survey that is not told otherwise must be answerable by every client. Raises
-    `SurveyError` if the class is unfinished, or bears a name that is taken.
+    "auto" never chooses it: every client must be able to answer a survey that names no strategy. Raises `SurveyError`
+    if the class is unfinished, or has a name that is taken.
     """
     REGISTRY.register(kind)
 
@@ -67,7 +68,8 @@ def find(name: object) -> type[Strategy]:
     kind = REGISTRY.lookup(name)
     if kind is None:
         known = ", ".join(STRATEGIES)
-        message = f"strategy must be one of {known}, or 'auto'{REGISTRY.lacking(name)}; {REGISTRY.remedy}"
+        hint = REGISTRY.lacking(name) + did_you_mean(name, STRATEGIES)
+        message = f"strategy must be one of {known}, or 'auto'{hint}; {REGISTRY.remedy}"
         raise SurveyError(message).at("strategy")
     return kind
 
@@ -115,17 +117,17 @@ def restore(
         raise SurveyError("the design's mechanism must be an object with a name and the mechanism's own parameters")
     parameters = {key: value for key, value in mechanism.items() if key != "name"}
     attachment = _attached(statement["digest"], attachments) if kind.attached else b""
-    found = kind.restore(Statement(workload, epsilon, delta, mechanism["name"], parameters, attachment))
-    if found.digest != statement.get("digest"):
+    strategy = kind.restore(Statement(workload, epsilon, delta, mechanism["name"], parameters, attachment))
+    if strategy.digest != statement.get("digest"):
         raise SurveyError("the design's attachment does not match its digest: fetch it again")
-    return check_design(found, epsilon, delta)
+    return check_design(strategy, epsilon, delta)
 
 
 def _attached(digest: object, attachments: Mapping[str, bytes]) -> bytes:
-    found = attachments.get(digest) if isinstance(digest, str) else None
-    if found is None:
+    attachment = attachments.get(digest) if isinstance(digest, str) else None
+    if attachment is None:
         raise SurveyError(
             "the survey's attachment is missing: give it with attachments={digest: bytes}, from "
             "survey.attachments or from where the survey was published"
-        )
-    return found
+        ).at("attachments")
+    return attachment

@@ -235,12 +235,12 @@ class SampledStrategy(CoordinateStrategy):
             raise MechanismError(
                 f"the mechanism is for {self.mechanism.domain_size:,} values and the workload over "
                 f"{self.workload.shape[1]:,}; use best(workload, epsilon)"
-            )
+            ).at("mechanism")
         if not serves(self.workload):
             raise WorkloadError(
                 f"this strategy cannot use a {self.workload.kind} workload of this size; "
                 "check serves(workload) first, or use another strategy"
-            )
+            ).at("workload")
 
 
 def best_tilt(make: Callable[[int], Choice], cost: Callable[[Choice], float], limit: int) -> Choice:
@@ -257,6 +257,6 @@ def best_tilt(make: Callable[[int], Choice], cost: Callable[[Choice], float], li
     centre = tried([0])
     for step in (8, 4, 2, 1):
         centre = tried(t for t in (centre - step, centre + step) if abs(t) <= limit)
-    found: Any = seen[centre][1]
-    result: Choice = found
+    chosen: Any = seen[centre][1]
+    result: Choice = chosen
     return result

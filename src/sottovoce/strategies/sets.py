@@ -75,9 +75,9 @@ class SetStrategy(LinearStrategy):
         """With every mechanism for sets."""
         named = None if setting.mechanism == AUTO else find_admitted(setting.mechanism, SetMechanism)
         sets, counters = _sets(setting.workload), check_integer("max_counters", setting.max_counters, 1, MAX_COUNTERS)
-        stated = sets.n_queries, sets.most, setting.epsilon, setting.users
-        found = candidates(SetMechanism, *stated) if named is None else [named.best(*stated)]
-        return [cls(sets, mechanism.for_users(setting.users, counters)) for mechanism in found]
+        stated = sets.n_queries, sets.most, setting.epsilon, setting.people
+        mechanisms = candidates(SetMechanism, *stated) if named is None else [named.best(*stated)]
+        return [cls(sets, mechanism.for_people(setting.people, counters)) for mechanism in mechanisms]
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:
@@ -88,8 +88,8 @@ class SetStrategy(LinearStrategy):
         kind = find_admitted(stated.mechanism, SetMechanism)
         return cls(sets, kind.restore(stated.parameters, sets.n_queries, sets.most, stated.epsilon))
 
-    def for_users(self, users: int, max_counters: int) -> Self:
-        return replace(self, mechanism=self.mechanism.for_users(users, max_counters))
+    def for_people(self, people: int, max_counters: int) -> Self:
+        return replace(self, mechanism=self.mechanism.for_people(people, max_counters))
 
     def inputs(self, indices: NDArray[Any]) -> NDArray[Any]:
         """Rows of options and dummies, as they are."""
@@ -100,8 +100,8 @@ class SetStrategy(LinearStrategy):
 
     def nearest(self, raw: Floats) -> Projection:
         """The nearest shares that people with sets of at most `most` options can have."""
-        found = project_capped(raw, self.workload.most)
-        return Projection.without_people(found.values, found.gap)
+        projected = project_capped(raw, self.workload.most)
+        return Projection.without_people(projected.values, projected.gap)
 
     # --- the variance -------------------------------------------------------------------
 
@@ -134,8 +134,8 @@ class SetStrategy(LinearStrategy):
         """Exact: a count of bits. The worst is one number for all options."""
         curve = self.curve
         shares = np.clip(curve.peak, 0.0, 1.0) if people.answers is None else np.clip(people.answers, 0.0, 1.0)
-        found = curve.at(shares)
-        return self._stated(float(found) if found.ndim == 0 else found, exact=True)
+        variances = curve.at(shares)
+        return self._stated(float(variances) if variances.ndim == 0 else variances, exact=True)
 
     def _combined(self, weights: Floats, people: Population) -> Variance:
         curve = self.combined_curve(weights, None if people.answers is None else weights**2 @ people.answers)
@@ -216,7 +216,7 @@ class SetStrategy(LinearStrategy):
 
     @property
     def worst(self) -> float:
-        """Of people who all have the same set: the fullest one, or the empty one."""
+        """The variance for people who all have the same set: the fullest one, or the empty one."""
         return max(self._alike(0), self._alike(self.workload.most))
 
     @property
@@ -225,9 +225,9 @@ class SetStrategy(LinearStrategy):
         return float(np.mean([self._alike(size) for size in range(self.workload.most + 1)]))
 
     def _alike(self, held: int) -> float:
-        """The total variance for people who all have the same set of so many options."""
-        none, one = self.curve.at(np.array([0.0, 1.0]))
-        return float((self.workload.n_queries - held) * none + held * one)
+        """The total variance for people who all have the same set of `held` options."""
+        other_variance, held_variance = self.curve.at(np.array([0.0, 1.0]))
+        return float((self.workload.n_queries - held) * other_variance + held * held_variance)
 
     def answer_maximum(self, n_reports: int) -> float | None:
         """A set is a sum of at most `most` options."""
@@ -267,7 +267,7 @@ class SetStrategy(LinearStrategy):
         return ReportLaw(fixed(shared), floor, reach, None, proxy, None, evidence.miss, note=note)
 
     def _law_of_separate_options(self, weights: Any, reports: Counts, evidence: Evidence) -> ReportLaw:
-        """Given how many reports tell about each option, they are independent bits, each with its option's weight."""
+        """Given how many reports are about each option, they are independent bits, each with its option's weight."""
         zero, signal = self._zero, self._signal
         each = weights * (evidence.n_reports / signal) / np.maximum(reports, 1e-9)  # none: everything is possible
         squares = np.asarray((each * weights).sum(axis=1) / signal)
@@ -287,4 +287,4 @@ class SetStrategy(LinearStrategy):
 def _sets(workload: Any) -> Sets:
     if isinstance(workload, Sets):
         return workload
-    raise SurveyError("the sets strategy needs sets of options; name another strategy, or 'auto'")
+    raise SurveyError("the sets strategy needs sets of options; name another strategy, or 'auto'").at("strategy")

@@ -23,7 +23,7 @@ class Setting:
 
     Attributes
     ----------
-    users
+    people
         The expected number of people.
     strategy, mechanism
         The only one to consider, or "auto" for all.
@@ -36,7 +36,7 @@ class Setting:
     workload: Workload | Body
     epsilon: float
     delta: float
-    users: int
+    people: int
     strategy: str = AUTO
     mechanism: str = AUTO
     max_report_bytes: int = MAX_REPORT_BYTES
@@ -45,13 +45,17 @@ class Setting:
     def finite_workload(self) -> Workload:
         """The workload; raises `SurveyError` if the values cannot be listed."""
         if isinstance(self.workload, Body):
-            raise SurveyError("this strategy needs values that can be listed; name another strategy, or 'auto'")
+            raise SurveyError("this strategy needs values that can be listed; name another strategy, or 'auto'").at(
+                "strategy"
+            )
         return self.workload
 
     def check_mechanism(self, strategy: str, only: str) -> None:
         """Raise `MechanismError` if another mechanism is named than the only one that the strategy goes with."""
         if self.mechanism not in (AUTO, only):
-            raise MechanismError(f"strategy {strategy!r} goes with mechanism {only!r}; name that one, or 'auto'")
+            raise MechanismError(f"strategy {strategy!r} goes with mechanism {only!r}; name that one, or 'auto'").at(
+                "mechanism"
+            )
 
 
 class Statement(NamedTuple):

@@ -36,10 +36,10 @@ _MOST_ENTRIES: Final = 2**32
 _UNKNOWN: Final = "upper bound: the spread of people's answers is unknown"
 
 
-def with_rotations(mechanism: VectorMechanism, users: int, max_counters: int) -> VectorMechanism:
-    """The mechanism with as many public rotations as `users` need and `max_counters` allow, if it has any."""
+def with_rotations(mechanism: VectorMechanism, people: int, max_counters: int) -> VectorMechanism:
+    """The mechanism with as many public rotations as `people` need and `max_counters` allow, if it has any."""
     counters = check_integer("max_counters", max_counters, 1, MAX_COUNTERS)
-    return mechanism.for_users(users, counters) if isinstance(mechanism, Codebook) else mechanism
+    return mechanism.for_people(people, counters) if isinstance(mechanism, Codebook) else mechanism
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class VectorStrategy(CoordinateStrategy):
     # --- derived -----------------------------------------------------------
 
     @final
-    def for_users(self, users: int, max_counters: int) -> Self:
-        mechanism = with_rotations(self.mechanism, users, max_counters)
+    def for_people(self, people: int, max_counters: int) -> Self:
+        mechanism = with_rotations(self.mechanism, people, max_counters)
         return self if mechanism == self.mechanism else replace(self, mechanism=mechanism)
 
     @final
@@ -150,20 +150,20 @@ class VectorStrategy(CoordinateStrategy):
     def _each(self, people: Population) -> Variance:
         workload, parabola = self.workload, self._parabola
         if people.answers is None:
-            found, status = parabola.worst()
+            variances, status = parabola.worst()
         else:
             about = np.broadcast_to(np.float64(parabola.centre), workload.n_queries)
             squares = None if people.shares is None else mean_squares(workload, people.shares, about)
             if squares is None:
-                found, status = parabola.of_answers(people.answers)
+                variances, status = parabola.of_answers(people.answers)
             else:
-                found, status = parabola.of_moments(people.answers, squares), "exact"
-        return self._with_status(np.broadcast_to(found, (workload.n_queries,)), status)
+                variances, status = parabola.of_moments(people.answers, squares), "exact"
+        return self._with_status(np.broadcast_to(variances, (workload.n_queries,)), status)
 
     @property
     @final
     def _parabola(self) -> Parabola:
-        """Of every answer."""
+        """The parabola of every answer."""
         shift, (low, high, attained) = 0.0 if self._shift is None else self._shift, self._ranges
         known = False if isinstance(self.workload, Ball) else two_valued(self.workload)
         return Parabola(shift, self.mechanism.noise * self._lengths, 0.0, self._slope, low, high, attained, known)
@@ -196,7 +196,7 @@ class VectorStrategy(CoordinateStrategy):
     def _combined_parabola(
         self, weights: Floats, shares: Floats | None = None, ends: tuple[Floats, Floats] | None = None
     ) -> tuple[Parabola, Floats | None]:
-        """Of combinations of answers, and the mean of d^2 if shares are known; `ends` are the answers' limits."""
+        """The parabola of combinations, and the mean of d^2 if shares are known; `ends` are the answers' limits."""
         workload, m = self.workload, self.mechanism
         lengths = self._direction_lengths(weights)
         shift = np.zeros(len(weights)) if self._shift is None else weights @ self._shift
@@ -231,8 +231,8 @@ class VectorStrategy(CoordinateStrategy):
     @final
     def _total(self, people: Population) -> Variance:
         if self.workload.n_queries == 1:
-            found = self._combined(np.ones((1, 1)), people)
-            return Variance(float(found.value[0]), found.status, found.note)
+            only = self._combined(np.ones((1, 1)), people)
+            return Variance(float(only.value[0]), only.status, only.note)
         fixed = self.mechanism.noise * self._frobenius
         if people.answers is None:
             if isinstance(self.workload, Ball):

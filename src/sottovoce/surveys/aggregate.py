@@ -52,7 +52,7 @@ class Aggregate:
     Examples
     --------
     >>> import sottovoce as sv
-    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> survey = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0)
     >>> morning = survey.aggregate().add([survey.randomize("yes") for _ in range(10)])
     >>> evening = survey.aggregate().add([survey.randomize("no") for _ in range(5)])
     >>> (morning + evening).n_reports
@@ -73,7 +73,7 @@ class Aggregate:
 
     @classmethod
     def owning(cls, survey: Terms, n_reports: int, counts: Counts) -> Aggregate:
-        """The same without a copy, of counts that nobody else holds or changes any more."""
+        """An aggregate that takes over these counts without a copy; nobody else may hold or change them."""
         made = object.__new__(cls)
         for name, value in (("survey", survey), ("n_reports", n_reports), ("counts", counts)):
             object.__setattr__(made, name, value)
@@ -85,9 +85,9 @@ class Aggregate:
         # Compiled code relies on the shape, so it is checked here.
         cells = self.survey.mechanism.cells
         if self.counts.shape != (cells,) or self.counts.dtype != np.int64:
-            raise MismatchError(f"counts must be {cells:,} 64-bit integers for this survey")
+            raise MismatchError(f"counts must be {cells:,} 64-bit integers for this survey").at("counts")
         if type(self.n_reports) is not int or self.n_reports < 0:
-            raise MismatchError("n_reports must be a non-negative integer")
+            raise MismatchError("n_reports must be a non-negative integer").at("n_reports")
 
     def add(self, reports: Reports | bytes | Iterable[bytes]) -> Aggregate:
         """A new aggregate with these reports counted too.
@@ -112,7 +112,9 @@ class Aggregate:
     def merge(self, other: Aggregate) -> Aggregate:
         """The sum of two aggregates of the same survey."""
         if not isinstance(other, Aggregate):
-            raise MismatchError(f"only an aggregate can be merged, not {type(other).__name__}; use add for reports")
+            raise MismatchError(f"only an aggregate can be merged, not {type(other).__name__}; use add for reports").at(
+                "other"
+            )
         other.check_of(self.survey)
         self._check_room(self.n_reports + other.n_reports)
         return Aggregate.owning(self.survey, self.n_reports + other.n_reports, self.counts + other.counts)
@@ -153,7 +155,9 @@ class Aggregate:
         encoded = [reports] if isinstance(reports, (bytes, bytearray, memoryview)) else reports
         if not hasattr(encoded, "__iter__") or isinstance(encoded, (Set, Mapping)):
             # Two people may send equal bytes, which a set would count once.
-            raise ReportError(f"reports must be bytes, or a sequence or stream of bytes, not {type(reports).__name__}")
+            raise ReportError(
+                f"reports must be bytes, or a sequence or stream of bytes, not {type(reports).__name__}"
+            ).at("reports")
         rows: list[bytes] = []
         for position, report in enumerate(encoded):
             rows.append(self._payload(report, position))
@@ -165,7 +169,9 @@ class Aggregate:
 
     def _payload(self, report: object, position: int) -> bytes:
         if not isinstance(report, (bytes, bytearray, memoryview)):
-            raise ReportError(f"report {position} has type {type(report).__name__}; reports must be bytes")
+            raise ReportError(f"report {position} has type {type(report).__name__}; reports must be bytes").at(
+                "reports"
+            )
         report, tag = bytes(report), self.survey.tag
         width = len(tag) + self.survey.mechanism.report_bytes
         if len(report) != width:

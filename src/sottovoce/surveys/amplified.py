@@ -1,4 +1,4 @@
-"""What a shuffler makes of a survey's local guarantee: the central epsilon of one batch, proved, and its picture."""
+"""The central epsilon of one shuffled batch, proved from a survey's local guarantee, and its picture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, Self, final
 import numpy as np
 
 from sottovoce.core.errors import SurveyError
-from sottovoce.core.limits import MAX_EPSILON, MAX_USERS, check_central_delta, check_integer
+from sottovoce.core.limits import MAX_EPSILON, MAX_PEOPLE, check_central_delta, check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import both_guarantees, delta_suffix, plural, rounded_up
 from sottovoce.figures.amplification import AmplificationLine, plot_amplification
@@ -34,17 +34,17 @@ def plot_amplified(design: Strategy, n: int, delta: float, ax: Any = None) -> An
     """
     grid = _grid(design.epsilon)
     designs = [_at(design, epsilon, n) for epsilon in grid]
-    sizes = sorted({min(MAX_USERS, max(LEAST_BATCH, round(factor * n))) for factor in _FACTORS})
+    sizes = sorted({min(MAX_PEOPLE, max(LEAST_BATCH, round(factor * n))) for factor in _FACTORS})
     lines = [_line(size, delta, grid, designs, with_lower=size == n) for size in sizes]
     own = next(line for line in lines if line.n == n)
-    place = grid.index(design.epsilon)
-    least = own.lower[place]
-    bounds = f"{rounded_up(own.proved[place])} proved" + ("" if math.isnan(least) else f", {least:.3g} at least")
+    position = grid.index(design.epsilon)
+    least = own.lower[position]
+    bounds = f"{rounded_up(own.proved[position])} proved" + ("" if math.isnan(least) else f", {least:.3g} at least")
     caption = (
         f"{design.mechanism.name}, local epsilon {design.epsilon:g}: central epsilon {bounds}{delta_suffix(delta)},\n"
         f"{plural(n, 'honest answer')} in one batch, a shuffler that does not collude"
     )
-    return plot_amplification(lines, (design.epsilon, own.proved[place]), caption, ax)
+    return plot_amplification(lines, (design.epsilon, own.proved[position]), caption, ax)
 
 
 def _grid(local: float) -> list[float]:
@@ -56,7 +56,7 @@ def _grid(local: float) -> list[float]:
 def _line(
     n: int, delta: float, grid: list[float], designs: list[Strategy | None], *, with_lower: bool
 ) -> AmplificationLine:
-    """What is proved, and for batches of the survey's own size the lower bound too, which takes longer."""
+    """Proved epsilons, and for batches of the survey's own size the lower bounds too, which take longer."""
     any_mechanism = [Shuffled(epsilon, None, n).epsilon_at(delta) for epsilon in grid]
     proved, lower = [], []
     for design, generic in zip(designs, any_mechanism, strict=True):
@@ -70,13 +70,13 @@ def _line(
     return AmplificationLine(n, tuple(grid), tuple(proved), tuple(any_mechanism), tuple(lower))
 
 
-def _at(design: Strategy, epsilon: float, users: int) -> Strategy | None:
-    """The same strategy and mechanism at another local epsilon; None if they cannot serve, or not soon."""
+def _at(design: Strategy, epsilon: float, people: int) -> Strategy | None:
+    """A design with this strategy and mechanism at another local epsilon; None if they cannot serve, or not soon."""
     if epsilon == design.epsilon:
         return design
     if design.made_for_epsilon:
         return None
-    setting = Setting(design.workload, epsilon, 0.0, users, design.name, design.mechanism.name)
+    setting = Setting(design.workload, epsilon, 0.0, people, design.name, design.mechanism.name)
     return next(iter(usable_designs(setting, (design.name,))), None)
 
 
@@ -88,11 +88,11 @@ class Amplified:
     Attributes
     ----------
     local_epsilon
-        Of one report by itself. It holds whoever colludes, and is what a device charges to its ledger.
+        The epsilon of one report by itself. It holds against any collusion, and is what a device charges to its ledger.
     epsilon
-        Of all n reports together as a multiset: an upper bound, proved.
+        The epsilon of all n reports together as a multiset: an upper bound, proved.
     delta
-        Of the same guarantee.
+        The delta that belongs to `epsilon`.
     lower
         A lower bound: at this delta nothing below can be proved, because a concrete test would refute it. 0 where none
         is known.
@@ -117,24 +117,26 @@ class Amplified:
         """The certificate of a mechanism; the numbers are checked."""
         if isinstance(n, int) and not isinstance(n, bool) and n < LEAST_BATCH:
             raise SurveyError(
-                f"n is {n}: it must be {LEAST_BATCH} or more, the honest answers in one batch; one report alone is "
-                "shuffled with nothing, and has the local epsilon"
-            ).at("n")
-        people, chance = check_integer("n", n, LEAST_BATCH, MAX_USERS), check_central_delta(delta)
+                f"people is {n}: it must be {LEAST_BATCH} or more, the honest answers in one batch; one report alone "
+                "is shuffled with nothing, and has the local epsilon"
+            ).at("people")
+        people, chance = check_integer("people", n, LEAST_BATCH, MAX_PEOPLE), check_central_delta(delta)
         if mechanism.delta:
             raise SurveyError(
                 f"the mechanism {mechanism.name} is (epsilon, delta)-LDP, and what shuffling adds is proved for pure "
                 "epsilon-LDP only: choose a mechanism without delta"
             ).at("mechanism")
         shuffled = Shuffled(mechanism.epsilon, mechanism.blanket(), people)
-        found = shuffled.certificate(chance)
-        return cls(mechanism.epsilon, found.epsilon, found.lower, chance, people, found.method, shuffled)
+        certificate = shuffled.certificate(chance)
+        return cls(
+            mechanism.epsilon, certificate.epsilon, certificate.lower, chance, people, certificate.method, shuffled
+        )
 
     @property
     def assumption(self) -> str:
-        """What the central guarantee rests on, in two sentences."""
+        """The assumptions of the central guarantee, in two sentences."""
         return (
-            f"It holds if whoever shuffles does not collude with the collector, and if every batch has at least "
+            f"It holds if the shuffler does not collude with the collector, and if every batch has at least "
             f"{self.n:,} answers of people who do not collude with the collector either. A device goes on charging the "
             "local epsilon, which needs neither."
         )
@@ -161,16 +163,18 @@ class Amplified:
         return f"{both_guarantees(self.local_epsilon, self.epsilon, self.delta)}, {self.n:,} honest answers in a batch"
 
 
-def amplified(survey: Terms, n: int | None, delta: float | None) -> Amplified:
-    """The certificate of a survey; n and delta are those of its relay if they are not given."""
+def amplified(survey: Terms, people: int | None, delta: float | None) -> Amplified:
+    """The certificate of a survey; people and delta are those of its relay if they are not given."""
     if survey.seat is not None:
-        survey.seat.panel.amplified(n, delta)
+        survey.seat.panel.amplified(people=people, delta=delta)
     if survey.relay is not None:
-        n = survey.relay.least if n is None else n
+        people = survey.relay.least if people is None else people
         delta = survey.relay.delta if delta is None else delta
-    if n is None:
-        raise SurveyError("n must be given, the honest answers in one batch: the survey states no relay").at("n")
+    if people is None:
+        raise SurveyError("people must be given, the honest answers in one batch: the survey states no relay").at(
+            "people"
+        )
     if delta is None:
         raise SurveyError("delta must be given, for example 1e-6: the survey states no relay").at("delta")
     with steps("computing the certificate"):
-        return replace(Amplified.of(survey.mechanism, n, delta), design=survey.design)
+        return replace(Amplified.of(survey.mechanism, people, delta), design=survey.design)

@@ -129,11 +129,11 @@ class Calendar:
         stated["every"] = text_of("every", stated.get("every"), EVERY)
         stated["renews"] = text_of("renews", stated.get("renews"), RENEWS)
         stated["starts"] = starts.isoformat() if isinstance(starts, date) else starts
-        found = check_parameters("a tracking survey", cls.parameters, stated)
-        length = period_length(found["every"])
-        first, periods = first_day(found["starts"]), found.get("periods")
-        window = window_length(length, found.get("renews"))
-        grace = found.get("grace", min(_USUAL_GRACE, _shortest(length)))
+        fields = check_parameters("a tracking survey", cls.parameters, stated)
+        length = period_length(fields["every"])
+        first, periods = first_day(fields["starts"]), fields.get("periods")
+        window = window_length(length, fields.get("renews"))
+        grace = fields.get("grace", min(_USUAL_GRACE, _shortest(length)))
         if window is None:
             if periods is None:
                 raise SurveyError("give periods, for a survey that ends, or renews, for one that goes on").at("periods")
@@ -151,7 +151,7 @@ class Calendar:
 
     @property
     def periods(self) -> int | None:
-        """Number of periods; None if there is no last one."""
+        """Number of periods; None for a calendar without an end."""
         return None if self.windows is None else self.window * self.windows
 
     @property
@@ -160,20 +160,29 @@ class Calendar:
         return self.windows != 1
 
     def start(self, number: int) -> datetime:
-        """When a period begins; periods are numbered from 1."""
+        """The moment at which a period begins; periods are numbered from 1."""
         return _midnight(self._first_day(self._check(number)))
 
     def end(self, number: int) -> datetime:
-        """When a period ends and the next one begins."""
+        """The moment at which a period ends and the next one begins."""
         return _midnight(self._first_day(self._check(number) + 1))
 
     def closes(self, number: int) -> datetime:
-        """When a period can no longer be answered."""
+        """The moment from which a period can no longer be answered."""
         return self.end(number) + timedelta(days=self.grace)
 
     def at(self, moment: datetime) -> int | None:
         """The period that contains a moment; None before the first and after the last, and in the year 9000."""
-        day = moment.astimezone(UTC).date()
+        return self.on(moment.astimezone(UTC).date())
+
+    def on(self, day: date) -> int | None:
+        """The period that contains a day, as `at`.
+
+        Examples
+        --------
+        >>> Calendar.of(every="week", starts="2027-01-04", periods=52).on(date(2027, 1, 12))
+        2
+        """
         if not self.starts <= day < _LAST_DAY:
             return None
         if self.every in _MONTHS:
@@ -197,7 +206,7 @@ class Calendar:
 
     @property
     def seats(self) -> int:
-        """The periods of a window, of which a person has one."""
+        """The number of periods in a window; a person answers in one of them."""
         return self.window
 
     def window_of(self, number: int) -> int:
@@ -240,7 +249,7 @@ class Calendar:
                 return f"{plural(days, 'day')} from {written}"
 
     def spans(self, periods: int) -> str:
-        """So many periods in words."""
+        """A number of periods in words."""
         return plural(periods, self.every) if isinstance(self.every, str) else plural(periods * self.every, "day")
 
     def promise(self, epsilon: float, delta: float = 0.0) -> str:
@@ -256,8 +265,8 @@ class Calendar:
         each = guarantee(epsilon, delta)
         if self.windows == 1:
             return f"{each} for all {self.spans(self.window)} together"
-        told = self.windows or 4
-        sum_of, length = guarantee(told * epsilon, told * delta), self.spans(told * self.window)
+        windows = self.windows or 4
+        sum_of, length = guarantee(windows * epsilon, windows * delta), self.spans(windows * self.window)
         if self.windows is None:
             return f"{each} in every {self.spans(self.window)}, which adds up without an end: {sum_of} in {length}"
         return f"{each} in every {self.spans(self.window)}, and {sum_of} over all {length}"
@@ -344,7 +353,7 @@ class Period:
 
 
 def _too_late() -> SurveyError:
-    """What is said of a period of a calendar without an end."""
+    """The error for a period after the last day of a calendar without an end."""
     message = f"period is too large: it must end before the year {_LAST_DAY.year}; choose an earlier one"
     return SurveyError(message).at("period")
 

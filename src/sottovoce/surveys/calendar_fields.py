@@ -1,4 +1,4 @@
-"""What a person says of a calendar: the first day, the length of a period, and how many periods make a window."""
+"""The stated fields of a calendar: the first day, the length of a period, and how many periods make a window."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def first_day(text: object) -> date:
     if not isinstance(text, str):
         raise SurveyError(problem).at("starts")
     try:
-        found = date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         raise SurveyError(problem).at("starts") from None
-    if found.isoformat() != text:
+    if day.isoformat() != text:
         raise SurveyError(problem).at("starts")
-    return found
+    return day
 
 
 def text_of(name: str, given: object, problem: str) -> str | None:
@@ -60,11 +60,11 @@ def window_length(length: str | int, renews: str | None) -> int | None:
         return None
     if renews.isascii() and renews.isdecimal():
         return check_integer("renews", int(renews), 2, MAX_WINDOW)
-    found = _WINDOWS.get((str(length), renews))
-    if found is None:
+    periods = _WINDOWS.get((str(length), renews))
+    if periods is None:
         named = [name for unit, name in _WINDOWS if unit == length]
         raise SurveyError(
             "renews must be a number of periods"
             + (f", or for periods of a {length} {' or '.join(named)}" if named else "")
         ).at("renews")
-    return found
+    return periods

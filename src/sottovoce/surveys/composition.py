@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_central_delta, check_integer
 from sottovoce.core.words import both_guarantees, plural
@@ -28,11 +29,11 @@ class Composed:
     Attributes
     ----------
     local_epsilon
-        The sum of the local ones: it holds whoever colludes, and is what a device charges to its ledger.
+        The sum of the local ones: it holds against any collusion, and is what a device charges to its ledger.
     epsilon
-        Of all batches together: an upper bound, proved.
+        The epsilon of all batches together: an upper bound, proved.
     delta
-        Of the same guarantee.
+        The delta that belongs to `epsilon`.
     parts
         The number of reports of one person.
     n
@@ -47,7 +48,7 @@ class Composed:
 
     @property
     def assumption(self) -> str:
-        """What the central guarantee rests on, in two sentences."""
+        """The assumptions of the central guarantee, in two sentences."""
         return (
             "It holds if no shuffler colludes with the collector, and if every batch has the number of honest answers "
             "that its own certificate states. A device goes on charging the local epsilons, which need neither."
@@ -63,7 +64,8 @@ class Composed:
         return f"{both}, {plural(self.parts, 'report')} of a person"
 
 
-def compose(certificates: Amplified | Iterable[Amplified], delta: float, times: int = 1) -> Composed:
+@with_clear_calls("sv.compose(survey.amplified(people=100_000, delta=1e-6), delta=1e-6, times=4)")
+def compose(certificates: Amplified | Iterable[Amplified], *, delta: float, times: int = 1) -> Composed:
     """The central guarantee of a person who has one report in each of these batches.
 
     Later surveys may depend on the answers to earlier ones. The result is never above basic composition, and never
@@ -72,35 +74,38 @@ def compose(certificates: Amplified | Iterable[Amplified], delta: float, times: 
     Parameters
     ----------
     certificates
-        What `survey.amplified` returned: one, or several.
+        One result of `survey.amplified`, or several.
     delta
-        Of all together; the certificates' own play no part.
+        The delta of all together; those of the certificates are not used.
     times
         Repeats all of them, for example the number of windows of a tracking survey.
 
     Examples
     --------
-    Four windows, in each of which a person answers once, are not four times as much:
+    A person answers once in each of four windows, and the epsilon of all four is less than four times that of one:
 
     >>> import sottovoce as sv
-    >>> window = sv.Survey.distribution(100, 4.0, mechanism="randomized_response").amplified(100_000, 1e-6)
+    >>> survey = sv.Survey(sv.shares(100), epsilon=4.0, mechanism="randomized_response")
+    >>> window = survey.amplified(people=100_000, delta=1e-6)
     >>> year = sv.compose(window, delta=1e-6, times=4)
     >>> year.parts, year.local_epsilon
     (4, 16.0)
     >>> window.epsilon < year.epsilon < 2.2 * window.epsilon
     True
     """
-    found = [certificates] if isinstance(certificates, Amplified) else list(certificates)
-    if not found or not all(isinstance(each, Amplified) for each in found):
-        raise SurveyError("certificates must be what survey.amplified(n, delta) returns: one, or a list of them")
-    repeated = check_integer("times", times, 1, MAX_PARTS // len(found))
+    listed = [certificates] if isinstance(certificates, Amplified) else list(certificates)
+    if not listed or not all(isinstance(each, Amplified) for each in listed):
+        raise SurveyError("certificates must be what survey.amplified(...) returns: one, or a list of them").at(
+            "certificates"
+        )
+    repeated = check_integer("times", times, 1, MAX_PARTS // len(listed))
     chance = check_central_delta(delta)
-    counts = Counter(each.shuffled for each in found)
+    counts = Counter(each.shuffled for each in listed)
     epsilon = composed_epsilon([(shuffled, number * repeated) for shuffled, number in counts.items()], chance)
     return Composed(
-        local_epsilon=math.fsum(each.local_epsilon for each in found) * repeated,
+        local_epsilon=math.fsum(each.local_epsilon for each in listed) * repeated,
         epsilon=epsilon,
         delta=chance,
-        parts=len(found) * repeated,
-        n=min(each.n for each in found),
+        parts=len(listed) * repeated,
+        n=min(each.n for each in listed),
     )

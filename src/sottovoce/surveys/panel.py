@@ -9,14 +9,16 @@ from typing import Any, ClassVar, NoReturn, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import QueryError, SurveyError
+from sottovoce.core.calls import with_clear_calls
+from sottovoce.core.errors import DomainError, QueryError, SurveyError
 from sottovoce.core.limits import MAX_RADIUS, MIN_RADIUS, check_epsilon, check_integer, check_radius
+from sottovoce.core.notebook import facts_html
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.expressions import Checked, Query, numbers, positions
 from sottovoce.mechanisms import Mechanism
 from sottovoce.mechanisms.binary import Binary
-from sottovoce.questions.base import Question
+from sottovoce.questions.base import Question, plain_attributes
 from sottovoce.questions.parameter import DOMAIN_PARAMETERS, Parameter, check_parameters
 from sottovoce.questions.people import People
 from sottovoce.questions.shares import Shares
@@ -34,21 +36,35 @@ MAX_CHOICES = 2**20
 
 
 @final
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, init=False)
 class Panel(Stated):
-    """The number of rounds, the domain of the records, and epsilon.
+    """Questions in sequence, each chosen after the answers before it.
 
-    Published before any question is known. A device draws its round once, permanently; it then answers a survey with a
-    seat in this panel.
+    A panel is published before any question is known. A device draws its round once, permanently; it then answers a
+    survey with a seat in this panel.
+
+    Parameters
+    ----------
+    domain
+        The possible records, as for `shares`; products of up to 2**63 records.
+    rounds
+        Maximum number of questions. Everybody answers one of them: more rounds mean fewer people per round.
+    epsilon
+        The privacy parameter of the one answer that a person gives.
+    radius
+        Values of queries must stay within [-radius, radius].
     """
 
     domain: Domain
     rounds: int
     epsilon: float
-    radius: float = 1.0
-    title: str = ""
+    radius: float
+    title: str
 
-    kind: ClassVar[str] = "adaptive"
+    kind: ClassVar[str] = "panel"
+    called: ClassVar[str] = "One question after another"
+    noun: ClassVar[str] = "panel"
+    part: ClassVar[str] = "round"
     summary: ClassVar[str] = "questions that depend on earlier answers"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         *DOMAIN_PARAMETERS,
@@ -65,32 +81,37 @@ class Panel(Stated):
     )
     delta: ClassVar[float] = 0.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "domain", Domain.of(self.domain))
-        object.__setattr__(self, "rounds", check_rounds(self.rounds))
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        object.__setattr__(self, "radius", check_radius(self.radius))
-        check_title(self.title)
+    @with_clear_calls('sv.Panel({"age": range(100), "country": ["DE", "FR"]}, rounds=20, epsilon=1.0)')
+    def __init__(self, domain: object, *, rounds: int, epsilon: float, radius: float = 1.0, title: str = "") -> None:
+        try:
+            object.__setattr__(self, "domain", Domain.of(plain_attributes(domain)))
+        except DomainError as error:
+            raise error.at("domain") from None
+        object.__setattr__(self, "rounds", check_rounds(rounds))
+        object.__setattr__(self, "epsilon", check_epsilon(epsilon))
+        object.__setattr__(self, "radius", check_radius(radius))
+        object.__setattr__(self, "title", title)
+        check_title(title)
         _ = self.mechanism  # refuses parameters that no round could use
 
     @classmethod
     def of(cls, epsilon: float, title: str = "", **given: Any) -> Self:
         """The panel with these parameters; unknown, missing and malformed ones are refused by name."""
-        found = check_parameters("a panel", cls.parameters, given)
-        rounds, radius = found.pop("rounds"), found.pop("radius")
-        (domain,) = found.values()
-        return cls(Domain.of(domain), rounds, epsilon, radius, title)
+        fields = check_parameters("a panel", cls.parameters, given)
+        rounds, radius = fields.pop("rounds"), fields.pop("radius")
+        (domain,) = fields.values()
+        return cls(Domain.of(domain), rounds=rounds, epsilon=epsilon, radius=radius, title=title)
 
     @property
     def mechanism(self) -> Binary:
         """The mechanism of rounds that ask for a mean."""
         return Binary(1, self.radius, self.epsilon, 0.0)
 
-    def amplified(self, n: int | None = None, delta: float | None = None) -> NoReturn:
+    def amplified(self, *, people: int | None = None, delta: float | None = None) -> NoReturn:
         """Refuses: what shuffling adds is stated for surveys that are forwarded in batches."""
         raise SurveyError(
             "the rounds of a panel have no certificate of a shuffler: each question waits for the answers before it, "
-            "and a batch holds answers back; ask all at once with Survey.queries, or in periods with Survey.tracking"
+            "and a batch holds answers back; ask all at once with queries, or in periods with Tracking"
         )
 
     def parse(self, text: str) -> object:
@@ -110,13 +131,25 @@ class Panel(Stated):
         own = stated["panel"]
         check_fields(own, "the field 'panel'", {"domain", "rounds", "radius"})
         domain = domain_from_statement(own["domain"])
-        return cls(domain, own["rounds"], stated["epsilon"], own["radius"], stated["title"])
+        promise = {"rounds": own["rounds"], "epsilon": stated["epsilon"], "radius": own["radius"]}
+        return cls(domain, **promise, title=stated["title"])
 
     def __repr__(self) -> str:
         return (
             f"<panel {self.id[:12]}: {plural(self.rounds, 'round')} over {plural(self.domain.size, 'record')}, "
             f"epsilon {self.epsilon:g}, radius {self.radius:g}>"
         )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "title": self.title,
+            "rounds": f"{self.rounds:,}",
+            "records": f"{self.domain.size:,}",
+            "guarantee": f"epsilon {self.epsilon:g}",
+            "values of a query": f"-{self.radius:g} to {self.radius:g}",
+            "id": self.id,
+        }
+        return facts_html("panel", facts)
 
 
 @final
@@ -174,13 +207,13 @@ class Seat:
 
     def question(self, stated: Question) -> Question:
         """The question of a round with that statement; raises `SurveyError` if a round cannot ask it."""
-        found = stated.in_round(self)
-        if found is None:
+        question = stated.in_round(self)
+        if question is None:
             raise SurveyError(
                 "a round must ask for a mean (one number within the panel's radius) or for shares of the integers "
                 "from 0"
             ).at("question")
-        return found
+        return question
 
     def check_promise(self, question: Question, mechanism: Mechanism, delta: float) -> None:
         """Refuse a round with another promise than its panel's, or a mean by another mechanism."""

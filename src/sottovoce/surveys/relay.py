@@ -8,7 +8,7 @@ from typing import Any, Final, Self, final
 
 from sottovoce.core.addresses import is_loopback
 from sottovoce.core.errors import SurveyError
-from sottovoce.core.limits import MAX_USERS, check_central_delta, check_integer
+from sottovoce.core.limits import MAX_PEOPLE, check_central_delta, check_integer
 from sottovoce.surveys.statement import check_fields
 
 __all__ = ["DEFAULT_CENTRAL_DELTA", "LEAST_BATCH", "Relay", "relay_url"]
@@ -50,7 +50,7 @@ class Relay:
     least
         The smallest batch.
     delta
-        Of the central guarantee.
+        The delta of the central guarantee.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Relay:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", relay_url(self.url))
-        object.__setattr__(self, "least", check_integer("least", self.least, LEAST_BATCH, MAX_USERS))
+        object.__setattr__(self, "least", check_integer("least", self.least, LEAST_BATCH, MAX_PEOPLE))
         object.__setattr__(self, "delta", check_central_delta(self.delta))
 
     def to_statement(self) -> dict[str, Any]:
@@ -73,13 +73,13 @@ class Relay:
 
     @classmethod
     def from_statement(cls, statement: object) -> Self:
-        """Read it from JSON; every field is checked, unknown fields are refused."""
+        """Read a relay from JSON; every field is checked, unknown fields are refused."""
         check_fields(statement, "a survey's relay", {"url", "least", "delta"})
         stated: Any = statement
-        found = cls(stated["url"], stated["least"], stated["delta"])
-        if found.url != stated["url"]:
-            raise SurveyError(f"url must be in canonical form, which is {found.url}").at("url")
-        return found
+        relay = cls(stated["url"], stated["least"], stated["delta"])
+        if relay.url != stated["url"]:
+            raise SurveyError(f"url must be in canonical form, which is {relay.url}").at("url")
+        return relay
 
     def __str__(self) -> str:
         return f"through {self.url} in batches of {self.least:,} or more"
@@ -96,8 +96,8 @@ def relay_url(url: object) -> str:
     Traceback (most recent call last):
     sottovoce.core.errors.SurveyError: url must be the relay's address, ...
     """
-    found = _URL.fullmatch(url) if isinstance(url, str) and len(url) <= MAX_URL else None
-    scheme, host, port, path = ("", "", None, "") if found is None else found.groups()
+    match = _URL.fullmatch(url) if isinstance(url, str) and len(url) <= MAX_URL else None
+    scheme, host, port, path = ("", "", None, "") if match is None else match.groups()
     scheme, host = scheme.lower(), host.lower()
     if not host or (scheme == "http" and not is_loopback(host)) or int((port or ":1")[1:]) > _MAX_PORT:
         raise SurveyError(

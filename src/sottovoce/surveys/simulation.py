@@ -20,7 +20,7 @@ from sottovoce.core.limits import check_domain_size
 from sottovoce.core.progress import advancing
 from sottovoce.mechanisms import Mechanism
 from sottovoce.mechanisms.base import Batch, Counts
-from sottovoce.questions.people import MAX_PEOPLE, People
+from sottovoce.questions.people import MAX_SIMULATED, People
 
 __all__ = [
     "Seed",
@@ -119,7 +119,7 @@ def _chunks(
 def check_seed(seed: Any) -> int:
     """Return `seed` as an int if it is valid."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise SimulationError("seed must be a non-negative integer, or None for a random one")
+        raise SimulationError("seed must be a non-negative integer, or None for a random one").at("seed")
     return int(seed)
 
 
@@ -127,9 +127,9 @@ def histogram_of(frequencies: NDArray[np.float64], n: int, seed: Seed) -> NDArra
     """The number of people with each value, among n drawn independently from `frequencies`."""
     check_domain_size(len(frequencies))
     if not ((frequencies >= 0).all() and abs(float(frequencies.sum()) - 1) < 1e-12):
-        raise SimulationError("frequencies must be non-negative numbers that sum to one")
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= MAX_PEOPLE:
-        raise SimulationError(f"the number of people must be an integer from 0 to {MAX_PEOPLE:,}")
+        raise SimulationError("frequencies must be non-negative numbers that sum to one").at("frequencies")
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= MAX_SIMULATED:
+        raise SimulationError(f"the number of people must be an integer from 0 to {MAX_SIMULATED:,}").at("n")
     fixed = None if seed is None else check_seed(seed)
     people = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(fixed)))
     return people.multinomial(n, frequencies).astype(np.int64, copy=False)

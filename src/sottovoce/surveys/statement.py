@@ -24,6 +24,7 @@ __all__ = [
     "check_fields",
     "check_format",
     "check_title",
+    "is_beginning",
     "is_digest",
     "parse_json",
     "read_json",
@@ -44,6 +45,7 @@ Attachments: TypeAlias = Mapping[str, bytes]
 """Attachments of a survey, keyed by their digest in the JSON."""
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_BEGINNING: Final = re.compile(r"[0-9a-f]{8,64}")
 
 
 class Stated(abc.ABC):
@@ -98,6 +100,17 @@ def is_digest(text: str) -> bool:
     return _DIGEST.fullmatch(text) is not None
 
 
+def is_beginning(name: str, digest: str) -> bool:
+    """Whether the name is an id, or the first eight or more digits of it: how surveys are named everywhere.
+
+    Examples
+    --------
+    >>> [is_beginning(name, "3f9a11c2" + 56 * "0") for name in ("3f9a11c2", "3f9a11c", "3F9A11C2", "")]
+    [True, False, False, False]
+    """
+    return _BEGINNING.fullmatch(name) is not None and digest.startswith(name)
+
+
 def read_json(text: str | bytes) -> dict[str, Any]:
     """The JSON object of a survey or a panel in a known format; its fields are not yet checked."""
     if isinstance(text, (str, bytes)) and len(text) > MAX_SURVEY_BYTES:
@@ -117,7 +130,7 @@ def check_format(statement: object) -> dict[str, Any]:
 def parse_json(text: object) -> object:
     """Parse strict JSON: UTF-8, no duplicate keys, no NaN or Infinity."""
     if not isinstance(text, (str, bytes)):
-        raise SurveyError(f"a survey must be text or bytes, not {type(text).__name__}")
+        raise SurveyError(f"a survey must be text or bytes, not {type(text).__name__}").at("text")
     try:
         decoded = text.decode() if isinstance(text, bytes) else text
         return json.loads(decoded, object_pairs_hook=_object, parse_constant=_no_constant)
@@ -126,10 +139,10 @@ def parse_json(text: object) -> object:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("duplicate key in an object")
-    return found
+    return fields
 
 
 def _no_constant(name: str) -> object:

@@ -5,109 +5,101 @@ survey, which asks the same in every period of a calendar.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import Any, ClassVar, Self, Unpack, final
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from sottovoce.core.errors import NoReportsError, SimulationError, SurveyError
+from sottovoce.core.calls import with_clear_calls
+from sottovoce.core.errors import NoReportsError, SurveyError
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_PEOPLE, DEFAULT_REPORT_BYTES
+from sottovoce.core.notebook import facts_html
 from sottovoce.core.progress import steps
 from sottovoce.domain import Domain
 from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate, SearchProgress
 from sottovoce.estimates.words.search import SearchRule
 from sottovoce.questions.base import Question
-from sottovoce.questions.people import People
-from sottovoce.questions.shares import Shares
 from sottovoce.randomness import os_source
-from sottovoce.strategies.setting import AUTO
+from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.options import Criterion
+from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.surveys.aggregate import Aggregate, Reports
 from sottovoce.surveys.amplified import Amplified, amplified
 from sottovoce.surveys.calendar import Calendar, Period
-from sottovoce.surveys.choosing import Asking, NamedMechanism
-from sottovoce.surveys.constructors import Constructors
+from sottovoce.surveys.choosing import Asked, Asking, NamedMechanism, as_question, design_for
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.relay import Relay
-from sottovoce.surveys.simulation import Seed, count_reports, draw_reports
-from sottovoce.surveys.statement import Attachments, Stated, check_fields, read_json
+from sottovoce.surveys.simulated import SimulatedSurvey
+from sottovoce.surveys.simulation import Seed
+from sottovoce.surveys.statement import Attachments, Stated, check_fields, check_title, read_json
 from sottovoce.surveys.tracked import Histories, curve_of, simulate_periods
 
 __all__ = ["Survey", "Tracking"]
 
 
 @final
-@dataclass(frozen=True, repr=False)
-class Survey(Constructors):
-    """One collection: a question, its design and epsilon; for a round its seat in a panel, or its period.
+@dataclass(frozen=True, repr=False, init=False)
+class Survey(SimulatedSurvey):
+    """One collection: a question, its design and epsilon.
 
-    Make one with `distribution`, `queries`, `mean`, `choices`, `number` or `records`; `adaptive` makes a panel, and
-    `tracking` a survey that asks any of these in every period.
+    Parameters
+    ----------
+    question
+        A question, made by `shares`, `number`, `choices`, `records`, `words`, `queries` or `vector`; a list of labels
+        asks for shares.
+    epsilon
+        The privacy parameter: any two values give any report with probabilities within a factor e**epsilon.
+    delta
+        0 for pure epsilon-LDP; the `gaussian` mechanism needs a small positive delta.
+    strategy, mechanism
+        Names, or "auto" for the least expected error of all usable designs; `explain` gives the reason. A strategy may
+        also be an object of `sottovoce.strategies`, which includes its mechanism; a mechanism for values may be an
+        object or class of your own, see "Adding a mechanism".
+    people
+        The expected number of people, for which the design is chosen; any number may answer.
+    max_report_bytes
+        Maximum length of a report. A mechanism that is named may exceed it.
+    max_counters
+        Maximum number of integers of the aggregate, for the mechanism "codebook". With fewer than `people` needs,
+        people share rotations, which adds error; aggregates too large for one process are counted in shards by
+        `sottovoce.engines`.
+    criterion
+        The error by which designs are compared: "l2" over all answers, or the "margin" of the worst answer.
+    relay
+        A relay that all reports go through, which makes the central guarantee much better than epsilon.
 
     Examples
     --------
-    >>> survey = Survey.distribution(["red", "green", "blue"], epsilon=1.0)
+    >>> from sottovoce import shares
+    >>> survey = Survey(shares(["red", "green", "blue"]), epsilon=1.0)
     >>> reports = survey.simulate(["red"] * 5000 + ["green"] * 3000 + ["blue"] * 2000, seed=7)
     >>> estimate = survey.estimate(reports)
-    >>> [label for label, *_ in estimate.top(1)]
-    ['red']
+    >>> estimate.top(1)[0].label
+    'red'
     """
 
-    # --- construction -------------------------------------------------------------------------
-
-    @staticmethod
-    def tracking(
-        question: Question,
+    @with_clear_calls('sv.Survey(sv.shares(["tea", "coffee"]), epsilon=1.0)')
+    def __init__(
+        self,
+        question: Asked,
+        *,
         epsilon: float,
         delta: float = 0.0,
-        *,
-        every: str | int,
-        starts: date | str,
-        periods: int | None = None,
-        renews: int | str | None = None,
-        grace: int | None = None,
+        strategy: str | Strategy = AUTO,
         mechanism: NamedMechanism = AUTO,
-        **others: Unpack[Asking],
-    ) -> Tracking:
-        """Ask a question in every period, under one epsilon for a person's whole history.
-
-        Everybody draws one period, once, and answers in that period only. Nothing is memoised, so values may change at
-        will.
-
-        Parameters
-        ----------
-        question
-            One of `sottovoce.questions`.
-        epsilon, delta
-            For the whole history; with `renews`, for each window.
-        every
-            The length of a period: "day", "week", "month", "quarter", "year", or a number of days.
-        starts
-            The first day of the first period, in UTC.
-        periods
-            Number of periods. More periods mean fewer people in each.
-        renews
-            Everybody answers once in that many periods, for example 13 or "quarter"; without `periods` there is no end.
-        grace
-            Days after its end in which a period may still be answered; a week, or one period if that is shorter.
-        users
-            The expected number of people in one period, for which the design is chosen.
-        others
-            As for `ask`.
-
-        Examples
-        --------
-        >>> from sottovoce.questions import Shares
-        >>> weekly = Survey.tracking(Shares(["yes", "no"]), periods=52, every="week", starts="2027-01-04", epsilon=1.0)
-        >>> weekly.promise
-        'epsilon 1 for all 52 weeks together'
-        >>> weekly.period(3).period.label
-        'week of 18 January 2027'
-        """
-        calendar = Calendar.of(every=every, starts=starts, periods=periods, renews=renews, grace=grace)
-        return Tracking(Survey.ask(question, epsilon, delta, mechanism=mechanism, **others), calendar)
+        people: int = DEFAULT_PEOPLE,
+        max_report_bytes: int = DEFAULT_REPORT_BYTES,
+        max_counters: int = DEFAULT_COUNTERS,
+        criterion: Criterion = "l2",
+        title: str = "",
+        relay: Relay | None = None,
+    ) -> None:
+        check_title(title)
+        asked = as_question(question)
+        setting = Setting(asked.workload, epsilon, delta, people, AUTO, AUTO, max_report_bytes, max_counters)
+        design = design_for(asked, setting, strategy, mechanism, criterion)
+        super().__init__(asked, design, title, relay=relay)
 
     @staticmethod
     def from_json(text: str | bytes, attachments: Attachments | None = None) -> Survey | Panel | Tracking:
@@ -116,7 +108,9 @@ class Survey(Constructors):
         `attachments` maps the digests in the JSON to their bytes; see `survey.attachments`.
         """
         if attachments is not None and not isinstance(attachments, Mapping):
-            raise SurveyError("attachments must be a mapping of digests to bytes, as survey.attachments is")
+            raise SurveyError("attachments must be a mapping of digests to bytes, as survey.attachments is").at(
+                "attachments"
+            )
         statement, attached = read_json(text), {} if attachments is None else attachments
         if "panel" in statement:
             return Panel.from_statement(statement)
@@ -127,7 +121,10 @@ class Survey(Constructors):
     @cached_property
     def tracked(self) -> Tracking | None:
         """The tracking survey that this is a period of."""
-        return None if self.period is None else Tracking(replace(self, period=None), self.period.calendar)
+        if self.period is None:
+            return None
+        once = Survey.of_design(self.question, self.design, self.title, relay=self.relay)
+        return Tracking.of_survey(once, self.period.calendar)
 
     @property
     def parent_id(self) -> str | None:
@@ -136,27 +133,28 @@ class Survey(Constructors):
             return self.tracked.id
         return None if self.seat is None else self.seat.panel.id
 
-    def amplified(self, n: int | None = None, delta: float | None = None) -> Amplified:
-        """What a shuffler adds: the central epsilon of n reports that the collector sees only as a multiset.
+    def amplified(self, *, people: int | None = None, delta: float | None = None) -> Amplified:
+        """The central epsilon that a shuffler adds, for reports that the collector sees only as a multiset.
 
         Parameters
         ----------
-        n
+        people
             Honest answers in one forwarded batch, since the collector sees batches; the smallest one of the survey's
             relay if it states one.
         delta
-            Of the central guarantee, above 0; that of the survey's relay if it states one.
+            The delta of the central guarantee, above 0; by default that of the survey's relay if it states one.
 
         Examples
         --------
-        >>> survey = Survey.distribution(100, epsilon=4.0, mechanism="randomized_response")
-        >>> found = survey.amplified(n=100_000, delta=1e-6)
+        >>> from sottovoce import shares
+        >>> survey = Survey(shares(100), epsilon=4.0, mechanism="randomized_response")
+        >>> found = survey.amplified(people=100_000, delta=1e-6)
         >>> print(found)
         local epsilon 4 on the device; ...
         >>> found.lower <= found.epsilon < 0.07
         True
         """
-        return amplified(self, n, delta)
+        return amplified(self, people, delta)
 
     # --- the device's side ------------------------------------------------------------------
 
@@ -174,6 +172,7 @@ class Survey(Constructors):
         """The empty aggregate; add reports to it, merge it with others."""
         return Aggregate(self, 0, self.mechanism.empty())
 
+    @with_clear_calls("survey.estimate(reports)")
     def estimate(
         self,
         reports: Aggregate | Reports | Iterable[bytes],
@@ -199,92 +198,90 @@ class Survey(Constructors):
             raise NoReportsError("the aggregate has no reports: collect some first")
         return self.question.estimate_class.from_counts(self, counts, n_reports, rule=rule, progress=progress)
 
-    # --- simulation -------------------------------------------------------------------------
-
-    def simulate(self, values: Any, seed: Seed = None) -> Reports:
-        """Reports of simulated people with these values: vectorised, as a device draws them, reproducible."""
-        return Reports(self, draw_reports(self.mechanism, self.people(values), seed))
-
-    def simulate_aggregate(
-        self,
-        values: Any = None,
-        *,
-        histogram: ArrayLike | None = None,
-        seed: Seed = None,
-        progress: Callable[[int], object] | None = None,
-    ) -> Aggregate:
-        """Like `simulate`, but reports are only counted, in memory independent of the number of people.
-
-        Give `values`, one per person, or `histogram`, the number of people with each value.
-        `progress` is called with the number of people done since the last call.
-        """
-        if (values is None) == (histogram is None):
-            raise SimulationError("give either values (one per person) or histogram (people per value)")
-        people = self.people(values) if histogram is None else self.people_of_histogram(histogram)
-        return Aggregate(self, people.n, count_reports(self.mechanism, people, seed, progress))
-
-    def simulate_columns(
-        self,
-        columns: dict[str, NDArray[np.int64]],
-        seed: Seed,
-        progress: Callable[[int], object] | None = None,
-    ) -> Aggregate:
-        """Counted reports of simulated people of a round, whose attributes have these numbers."""
-        if self.seat is None:
-            raise SimulationError("simulate_columns is for rounds of a panel; use simulate_aggregate")
-        people = self._answering(self.seat.people(self.question, columns))
-        return Aggregate(self, people.n, count_reports(self.mechanism, people, seed, progress))
-
-    def _answering(self, people: People) -> People:
-        """The same people, with the inputs of the mechanism."""
-        return People(people.n, lambda start, stop: self.design.inputs(people.between(start, stop)))
-
-    def people(self, values: Any) -> People:
-        """Simulated people with these values, as inputs of the mechanism."""
-        if self.seat is None:
-            return self._answering(self.question.people(values))
-        return self._answering(self.seat.people(self.question, self.seat.panel.domain.columns(values)))
-
-    def people_of_histogram(self, histogram: ArrayLike) -> People:
-        """Simulated people from the number of people with each value."""
-        if self.seat is None:
-            return self._answering(self.question.people_of_histogram(histogram))
-        seat, domain = self.seat, self.seat.panel.domain
-        listed = Shares(domain).people_of_histogram(histogram)
-
-        def between(start: int, stop: int) -> NDArray[Any]:
-            return seat.inputs(self.question, domain.split(listed.between(start, stop)))
-
-        return self._answering(People(listed.n, between))
-
 
 @final
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, init=False)
 class Tracking(Stated):
-    """A question that is asked in every period of a calendar, of other people each time.
+    """A question that is asked in every period of a calendar, of other people each time, under one epsilon.
 
-    One signed statement. Everybody has one seat in each window, a period, and answers `period(k)` in it. What a person
-    reveals in a window is the period and one report about the value in that period; the period does not depend on any
-    value, so any two histories of values give the same reports with probabilities within e**epsilon.
+    There is one signed statement. Everybody draws one period in each window, once, and answers `period(k)` in that
+    period only. A person reveals the period and one report about the value in that period; the period does not depend
+    on any value, so any two histories of values give the same reports with probabilities within e**epsilon. Nothing is
+    memoised, so values may change at will.
+
+    Parameters
+    ----------
+    question
+        A question or labels, as for `Survey`.
+    epsilon, delta
+        For the whole history; with `renews`, for each window.
+    every
+        The length of a period: "day", "week", "month", "quarter", "year", or a number of days.
+    starts
+        The first day of the first period, in UTC.
+    periods
+        Number of periods. More periods mean fewer people in each.
+    renews
+        Everybody answers once in that many periods, for example 13 or "quarter"; without `periods` the survey goes on.
+    grace
+        Days after its end in which a period may still be answered; a week, or one period if that is shorter.
+    design
+        Further arguments as for `Survey`; `people` is the expected number of people in one period.
 
     Attributes
     ----------
     once
-        The same question, asked once.
+        The survey that asks this question once.
     calendar
-        Its periods.
+        The calendar of its periods.
+
+    Examples
+    --------
+    >>> weekly = Tracking(["yes", "no"], epsilon=1.0, every="week", starts="2027-01-04", periods=52)
+    >>> weekly.promise
+    'epsilon 1 for all 52 weeks together'
+    >>> weekly.period(3).period.label
+    'week of 18 January 2027'
     """
 
     once: Survey
     calendar: Calendar
 
     kind: ClassVar[str] = "tracking"
+    called: ClassVar[str] = "Every week or month"
+    noun: ClassVar[str] = "tracking survey"
+    part: ClassVar[str] = "period"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.once, Survey) or self.once.seat is not None or self.once.period is not None:
-            raise SurveyError("once must be a survey that is no round and no period; use Survey.tracking").at("once")
-        if not isinstance(self.calendar, Calendar):
-            raise SurveyError("calendar must be a Calendar; use Survey.tracking").at("calendar")
+    @with_clear_calls('sv.Tracking(["yes", "no"], epsilon=1.0, every="week", starts="2027-01-04", periods=52)')
+    def __init__(
+        self,
+        question: Asked,
+        *,
+        epsilon: float,
+        every: str | int,
+        starts: date | str,
+        periods: int | None = None,
+        renews: int | str | None = None,
+        grace: int | None = None,
+        **design: Unpack[Asking],
+    ) -> None:
+        calendar = Calendar.of(every=every, starts=starts, periods=periods, renews=renews, grace=grace)
+        self._hold(Survey(question, epsilon=epsilon, **design), calendar)
+
+    @classmethod
+    def of_survey(cls, once: Survey, calendar: Calendar) -> Self:
+        """The tracking survey that asks `once` in every period of the calendar."""
+        made = cls.__new__(cls)
+        made._hold(once, calendar)
+        return made
+
+    def _hold(self, once: Survey, calendar: Calendar) -> None:
+        if not isinstance(once, Survey) or once.seat is not None or once.period is not None:
+            raise SurveyError("once must be a survey that is asked once, neither a round nor a period").at("once")
+        if not isinstance(calendar, Calendar):
+            raise SurveyError("calendar must be a Calendar").at("calendar")
+        object.__setattr__(self, "once", once)
+        object.__setattr__(self, "calendar", calendar)
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -319,33 +316,35 @@ class Tracking(Stated):
 
     @property
     def seats(self) -> int:
-        """The periods of a window, of which everybody has one."""
+        """The number of periods in a window; everybody answers in one of them."""
         return self.calendar.seats
 
     @property
     def promise(self) -> str:
         """The guarantee per window and over the life of the survey, and through what reports go."""
-        found = self.calendar.promise(self.epsilon, self.delta)
-        return found if self.relay is None else f"{found}, {self.relay}"
+        guarantee = self.calendar.promise(self.epsilon, self.delta)
+        return guarantee if self.relay is None else f"{guarantee}, {self.relay}"
 
     def period(self, number: int) -> Survey:
         """The survey of one period, as its people answer it; its id follows from this survey's statement."""
         period, once = Period(self.calendar, number), self.once
         if period.number not in self._made:
-            self._made[period.number] = Survey(once.question, once.design, once.title, None, period, once.relay)
+            terms: Any = {"period": period, "relay": once.relay}
+            self._made[period.number] = Survey.of_design(once.question, once.design, once.title, **terms)
         return self._made[period.number]
 
     @cached_property
     def _made(self) -> dict[int, Survey]:
         return {}
 
-    def amplified(self, n: int | None = None, delta: float | None = None) -> Amplified:
-        """As of `Survey`, for n honest answers in one forwarded batch of one period.
+    def amplified(self, *, people: int | None = None, delta: float | None = None) -> Amplified:
+        """The central guarantee of one forwarded batch of one period with that many honest answers.
 
         A person has one report in a window, so this holds for a window; several of them are composed (`compose`).
         """
-        return self.once.amplified(n, delta)
+        return self.once.amplified(people=people, delta=delta)
 
+    @with_clear_calls("tracking.simulate(histories, seed=7)")
     def simulate(
         self, histories: Histories, seed: Seed = None, progress: Callable[[int], object] | None = None
     ) -> dict[int, Aggregate]:
@@ -354,14 +353,15 @@ class Tracking(Stated):
         Parameters
         ----------
         histories
-            People's values: an array with a row per person and a column per period; a list with the values of every
-            period; or a function of the period's number that returns them. In a window people are the same, in the
-            same order.
+            People's values: an array or DataFrame with a row per person and a column per period; a DataFrame with the
+            columns person, period (numbered from 1) and value; a list with the values of every period; or a function
+            of the period's number that returns them. In a window people are the same, in the same order.
         progress
             Called with the number of people done since the last call.
         """
         return simulate_periods(self, histories, seed, progress)
 
+    @with_clear_calls("tracking.estimate(tracking.simulate(histories))")
     def estimate(self, aggregates: Mapping[int, Aggregate], closed: Collection[int] | None = None) -> Curve:
         """The curve: an estimate per period, from their aggregates by number.
 
@@ -385,7 +385,13 @@ class Tracking(Stated):
             check_fields(statement, "a tracking survey", {"calendar"})
         stated: Any = statement
         own = {name: entry for name, entry in stated.items() if name != "calendar"}
-        return cls(Survey.from_statement(own, attachments), Calendar.from_statement(stated["calendar"]))
+        return cls.of_survey(Survey.from_statement(own, attachments), Calendar.from_statement(stated["calendar"]))
 
     def __repr__(self) -> str:
         return f"<tracking survey {self.id[:12]}: {self.question.kind}, {self.promise}, {self.once.mechanism.name}>"
+
+    def _repr_html_(self) -> str:
+        periods = self.calendar.periods
+        length = "without an end" if periods is None else f"{periods:,}"
+        own = {"guarantee": self.promise, "periods": length, "first": f"{self.calendar.starts}", "id": self.id}
+        return facts_html(f"tracking survey of {self.question.kind}", self.once._facts() | own)

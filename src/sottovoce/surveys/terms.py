@@ -8,7 +8,15 @@ from typing import Any, Final, Self
 import numpy as np
 
 from sottovoce.core.errors import SurveyError
-from sottovoce.core.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_delta, check_epsilon
+from sottovoce.core.limits import (
+    DEFAULT_PEOPLE,
+    DEFAULT_REPORT_BYTES,
+    MAX_PEOPLE,
+    check_delta,
+    check_epsilon,
+    check_integer,
+)
+from sottovoce.core.notebook import facts_html
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.mechanisms import Mechanism
@@ -46,7 +54,7 @@ class Terms(Stated):
         check_title(self.title)
         if self.seat is not None:
             if not isinstance(self.seat, Seat):
-                raise SurveyError("seat must be a Seat, or None; `Survey.round` makes the rounds of a panel").at("seat")
+                raise SurveyError("seat must be a Seat, or None; `round_of` makes the rounds of a panel").at("seat")
             object.__setattr__(self, "question", self.seat.question(self.question))
         if self.period is not None and (self.seat is not None or not isinstance(self.period, Period)):
             raise SurveyError("period must be a Period, or None; `Tracking.period` makes them").at("period")
@@ -130,6 +138,22 @@ class Terms(Stated):
         return {} if digest is None or attachment is None else {digest: attachment}
 
     @classmethod
+    def of_design(
+        cls,
+        question: Question,
+        design: Strategy,
+        title: str = "",
+        *,
+        seat: Seat | None = None,
+        period: Period | None = None,
+        relay: Relay | None = None,
+    ) -> Self:
+        """The survey with a design that is already made; `Survey(question, epsilon=...)` chooses one."""
+        made = cls.__new__(cls)
+        Terms.__init__(made, question, design, title, seat, period, relay)
+        return made
+
+    @classmethod
     def from_statement(cls, statement: object, attachments: Attachments) -> Self:
         """Read a survey from JSON; every field is checked, unknown fields are refused."""
         stated = check_format(statement)
@@ -144,7 +168,7 @@ class Terms(Stated):
             question = seat.question(question)
         promise = check_epsilon(stated["epsilon"]), check_delta(stated["delta"])
         design = restore(stated["design"], question.workload, *promise, attachments)
-        return cls(question, design, stated["title"], seat, period, relay)
+        return cls.of_design(question, design, stated["title"], seat=seat, period=period, relay=relay)
 
     @property
     def promise(self) -> str:
@@ -154,6 +178,21 @@ class Terms(Stated):
     def __repr__(self) -> str:
         answers = "" if self.question.is_searched else f"{plural(self.n_answers, 'answer')}, "
         return f"<{self.kind} survey {self.id[:12]}: {answers}{self.promise}, {self.mechanism.name}>"
+
+    def _repr_html_(self) -> str:
+        return facts_html(f"{self.kind} survey", self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        """The facts that a notebook shows."""
+        return {
+            "title": self.title,
+            "question": self.question.summary,
+            "answers": None if self.question.is_searched else f"{self.n_answers:,}",
+            "guarantee": self.promise,
+            "design": f"{self.design.name} with {self.mechanism.name}",
+            "report": plural(self.mechanism.report_bytes, "byte"),
+            "id": self.id,
+        }
 
     # --- answers ------------------------------------------------------------------------
 
@@ -183,12 +222,13 @@ class Terms(Stated):
         """Upper bound on the expected L2 error of an estimate from `n_reports` reports, for every population."""
         return self.design.bound(n_reports)
 
-    def explain(self, users: int = DEFAULT_USERS) -> str:
+    def explain(self, people: int = DEFAULT_PEOPLE) -> str:
         """Why this design: a comparison with every other usable design."""
+        check_integer("people", people, 1, MAX_PEOPLE)
         limit = DEFAULT_REPORT_BYTES  # the limit of "auto", so that this agrees with a plan
-        setting = Setting(self.question.workload, self.epsilon, self.delta, users, max_report_bytes=limit)
-        found, unit = options(setting, self.question.strategies), self.question.unit
-        return explain(found, evaluate_design(self.design, setting), unit=unit)
+        setting = Setting(self.question.workload, self.epsilon, self.delta, people, max_report_bytes=limit)
+        choices, unit = options(setting, self.question.strategies), self.question.unit
+        return explain(choices, evaluate_design(self.design, setting), unit=unit)
 
     # --- values -------------------------------------------------------------------------
 
@@ -198,7 +238,7 @@ class Terms(Stated):
         Examples
         --------
         >>> import sottovoce as sv
-        >>> sv.Survey.choices(["tea", "coffee", "water"], most=2, epsilon=1.0).parse("tea,water")
+        >>> sv.Survey(sv.choices(["tea", "coffee", "water"], most=2), epsilon=1.0).parse("tea,water")
         ['tea', 'water']
         """
         return self.question.parse(text) if self.seat is None else self.seat.panel.parse(text)
@@ -212,8 +252,8 @@ class Terms(Stated):
             domain = self.seat.panel.domain
             record = np.array([domain.index(value)], dtype=np.int64)
             inputs = self.seat.inputs(self.question, domain.split(record))
-        found = self.design.inputs(inputs)[0]
-        return found if isinstance(found, np.ndarray) else int(found)
+        mechanism_input = self.design.inputs(inputs)[0]
+        return mechanism_input if isinstance(mechanism_input, np.ndarray) else int(mechanism_input)
 
 
 def _stated_period(period: Period) -> dict[str, Any]:

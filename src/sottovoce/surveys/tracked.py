@@ -6,13 +6,14 @@ window from (seed, window), reports from (seed, period): independent of the numb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import MismatchError, NoReportsError, SimulationError
+from sottovoce.core.entries import as_day, as_integer
+from sottovoce.core.errors import MismatchError, NoReportsError, SimulationError, ValueOutsideDomainError
 from sottovoce.core.progress import advancing
 from sottovoce.estimates.asked import TrackedSurvey
 from sottovoce.estimates.curve import Curve
@@ -24,8 +25,14 @@ from sottovoce.surveys.simulation import Seed, check_seed
 __all__ = ["Histories", "curve_of", "simulate_periods"]
 
 Histories = Any
-"""An array with a row per person and a column per period; a list of the values of each period; or a function of the
-number of a period that gives them. Values of a period are what `Survey.simulate` takes, in the same order of people."""
+"""An array or DataFrame with a row per person and a column per period; a DataFrame with the columns person, period
+and value; a list of the values of each period; or a function of the number of a period that gives them. Periods are
+numbered from 1, or named by a day in them, as are the columns of a DataFrame if all of them are days. Values of a
+period are what `Survey.simulate` takes, in the same order of people."""
+
+
+_LONG: Final = ("person", "period", "value")
+"""Columns of histories with a row per value."""
 
 
 class PeriodSurvey(Protocol):
@@ -63,10 +70,10 @@ def simulate_periods(
     """
     fixed = int(np.random.SeedSequence().entropy) if seed is None else check_seed(seed)  # type: ignore[arg-type]
     calendar = tracking.calendar
-    values_of, last = _values(histories, calendar.periods)
+    values_of, last = _values(histories, calendar)
     seats: NDArray[np.int16] | None = None
     people = 0
-    found: dict[int, Aggregate] = {}
+    aggregates: dict[int, Aggregate] = {}
     # Without a total: a function says how many people a period has when it comes to it.
     with advancing(progress, "simulating period by period", unit="people") as advance:
         for number in range(1, last + 1):
@@ -83,12 +90,18 @@ def simulate_periods(
                 ).at("histories")
             here = _chosen(values, np.flatnonzero(seats == seat))
             own = np.random.SeedSequence(fixed, spawn_key=(1, number)).generate_state(1, np.uint64)[0]
-            found[number] = tracking.period(number).simulate_aggregate(here, seed=int(own), progress=advance)
-    return found
+            try:
+                aggregates[number] = tracking.period(number).simulate_aggregate(here, seed=int(own), progress=advance)
+            except ValueOutsideDomainError as error:
+                raise ValueOutsideDomainError(
+                    f"histories, among those who answer in period {number}: {error}{_hint(histories)}"
+                ).at("histories") from None
+    return aggregates
 
 
-def _values(histories: Histories, periods: int | None) -> tuple[Callable[[int], Any], int]:
+def _values(histories: Histories, calendar: Calendar) -> tuple[Callable[[int], Any], int]:
     """The values of a period, and the last period that has any."""
+    periods = calendar.periods
     if callable(histories):
         if periods is None:
             raise SimulationError(
@@ -103,6 +116,13 @@ def _values(histories: Histories, periods: int | None) -> tuple[Callable[[int], 
         def of(number: int) -> Any:
             return histories[:, number - 1]
 
+    elif hasattr(histories, "columns"):
+        wide = _wide(histories, calendar)
+        count = len(wide.columns)
+
+        def of(number: int) -> Any:
+            return wide.iloc[:, number - 1]
+
     elif isinstance(histories, Sequence) and not isinstance(histories, (str, bytes)):
         count = len(histories)
 
@@ -111,8 +131,8 @@ def _values(histories: Histories, periods: int | None) -> tuple[Callable[[int], 
 
     else:
         raise SimulationError(
-            "histories must be an array of people by periods, a list of the values of every period, or a function of "
-            "the period's number"
+            "histories must be an array or DataFrame of people by periods, a DataFrame with the columns person, period "
+            "and value, a list of the values of every period, or a function of the period's number"
         ).at("histories")
     if count < 1 or (periods is not None and count > periods):
         most = "" if periods is None else f" to {periods:,}"
@@ -120,6 +140,53 @@ def _values(histories: Histories, periods: int | None) -> tuple[Callable[[int], 
             "histories"
         )
     return of, count
+
+
+def _wide(frame: Any, calendar: Calendar) -> Any:
+    """A DataFrame with a row per person and a column per period, from one of that form or with a row per value."""
+    person, period, value = _LONG
+    if not {period, value} & set(frame.columns):
+        wide = frame.drop(columns=person, errors="ignore")
+        numbers = _numbers(wide.columns, calendar)
+        # Columns that are not days are the periods in their order, whatever they are called.
+        return wide if numbers is None else _in_order(wide, numbers)
+    if set(frame.columns) != set(_LONG):
+        raise SimulationError(
+            f"histories with a row per value must have exactly the columns {', '.join(_LONG)}; rename or drop others"
+        ).at("histories")
+    try:
+        wide = frame.pivot(index=person, columns=period, values=value)
+    except ValueError:
+        raise SimulationError("histories has a person with two values in one period; give one").at(
+            "histories"
+        ) from None
+    except TypeError:
+        raise SimulationError("histories must name people and periods by numbers, texts or days").at(
+            "histories"
+        ) from None
+    numbers = _numbers(wide.columns, calendar)
+    return _in_order(wide, [as_integer(name) for name in wide.columns] if numbers is None else numbers)
+
+
+def _numbers(names: Iterable[object], calendar: Calendar) -> list[int | None] | None:
+    """The numbers of periods that are named by a day in each; None if one is named otherwise."""
+    days = [as_day(name) for name in names]
+    known = [day for day in days if day is not None]
+    return [calendar.on(day) for day in known] if len(known) == len(days) else None
+
+
+def _in_order(wide: Any, numbers: Sequence[int | None]) -> Any:
+    """The columns by the numbers of their periods, which must be all up to the last."""
+    if {*numbers} != {*range(1, len(numbers) + 1)}:
+        raise SimulationError(
+            "histories must number the periods from 1, or name each by a day in it, with none left out and none twice"
+        ).at("histories")
+    return wide.iloc[:, np.argsort(np.array(numbers, dtype=np.int64))]
+
+
+def _hint(histories: Histories) -> str:
+    is_frame = hasattr(histories, "columns")
+    return f"; a DataFrame with a row per value has the columns {', '.join(_LONG)}" if is_frame else ""
 
 
 def _count(values: Any, number: int) -> int:
@@ -166,15 +233,17 @@ def curve_of(
         )
     surveys = {number: tracking.period(number) for number in aggregates}
     estimates = {}
-    for number, survey in sorted(surveys.items(), key=lambda one: one[0]):
+    for number, survey in sorted(surveys.items(), key=lambda item: item[0]):
         aggregate = aggregates[number]
         if not isinstance(aggregate, Aggregate):
-            raise MismatchError(f"period {number} must have an aggregate, not {type(aggregate).__name__}")
+            raise MismatchError(f"period {number} must have an aggregate, not {type(aggregate).__name__}").at(
+                "aggregates"
+            )
         if aggregate.survey.id != survey.id:
             raise MismatchError(
                 f"the aggregate of period {number} belongs to survey {aggregate.survey.id[:12]}, not to "
                 f"{survey.id[:12]}: give each period its own"
-            )
+            ).at("aggregates")
         if aggregate.n_reports:
             estimates[number] = survey.estimate(aggregate)
     periods = range(min(aggregates), max(aggregates) + 1)

@@ -22,7 +22,7 @@ _SMALLEST: Final = -640.0
 _HALVINGS: Final = 52
 
 _MOST_EXACT: Final = 2**40
-"""Of more trials, one more or less is not told apart."""
+"""Above this number of trials, one more or less makes no difference."""
 
 
 def log_tail(least: Any, n: Any, chance: Any) -> Floats:
@@ -41,16 +41,16 @@ def log_tail(least: Any, n: Any, chance: Any) -> Floats:
     with full_install:
         from scipy.special import betainc
 
-    k, trials, p = np.broadcast_arrays(*(np.asarray(one, dtype=np.float64) for one in (least, n, chance)))
+    k, trials, p = np.broadcast_arrays(*(np.asarray(argument, dtype=np.float64) for argument in (least, n, chance)))
     inside = (k > 0) & (k <= trials)
     some = np.where(inside, k, 1.0)
     rest = np.where(inside, trials - some, 0.0)
     with np.errstate(divide="ignore", under="ignore"):
-        found = np.array(np.log(betainc(some, rest + 1, p)))
-    deep = found < _SMALLEST
+        logs = np.array(np.log(betainc(some, rest + 1, p)))
+    deep = logs < _SMALLEST
     if deep.any():
-        found[deep] = _summed(some[deep], rest[deep], p[deep])
-    return np.asarray(np.where(k <= 0, 0.0, np.where(k > trials, -np.inf, found)))
+        logs[deep] = _summed(some[deep], rest[deep], p[deep])
+    return np.asarray(np.where(k <= 0, 0.0, np.where(k > trials, -np.inf, logs)))
 
 
 def _summed(k: Floats, rest: Floats, p: Floats) -> Floats:
@@ -125,7 +125,7 @@ def limit_given_passing(seen: Any, least: Any, n: Any, log_probability: float) -
     >>> float(limit_given_passing(60, 58, 100, np.log(0.025)).round(3))
     0.186
     """
-    k, t, trials = np.broadcast_arrays(*(np.asarray(one, dtype=np.float64) for one in (seen, least, n)))
+    k, t, trials = np.broadcast_arrays(*(np.asarray(argument, dtype=np.float64) for argument in (seen, least, n)))
     low, high = np.zeros(k.shape), np.ones(k.shape)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -142,10 +142,10 @@ _DEVIATION: Final = 7.0
 """Standard errors from the middle up to which limits are interpolated."""
 
 _LEAST: Final = 100.0
-"""Successes, and failures, on average, from which on they are."""
+"""Mean number of successes, and of failures, from which on limits are interpolated."""
 
 _SPAN: Final = 4.0
-"""Trials that are so many times fewer than most have a limit of their own."""
+"""Trials that are fewer than most by this factor have a limit of their own."""
 
 _DEGREES: Final = (20, 9)
 _AT_ONCE: Final = 1 << 15
@@ -162,15 +162,15 @@ def limits_of_many(seen: Any, n: Any, log_probability: float) -> Floats:
     >>> float(limits_of_many(np.array([60]), np.array([100]), np.log(0.025))[0].round(3))
     0.497
     """
-    k, trials = (np.asarray(one, dtype=np.float64) for one in (seen, n))
-    found = np.empty(len(k))
+    k, trials = (np.asarray(argument, dtype=np.float64) for argument in (seen, n))
+    limits = np.empty(len(k))
     inside = _inside(k, trials) if len(k) > _FEW else np.zeros(len(k), dtype=bool)
     if inside.any():
-        found[inside] = _interpolated(k[inside], trials[inside], log_probability)
+        limits[inside] = _interpolated(k[inside], trials[inside], log_probability)
     others = ~inside
-    pairs, place = np.unique(np.stack([k[others], trials[others]], axis=1), axis=0, return_inverse=True)
-    found[others] = limit_given_passing(pairs[:, 0], 0, pairs[:, 1], log_probability)[place.reshape(-1)]
-    return found
+    pairs, index = np.unique(np.stack([k[others], trials[others]], axis=1), axis=0, return_inverse=True)
+    limits[others] = limit_given_passing(pairs[:, 0], 0, pairs[:, 1], log_probability)[index.reshape(-1)]
+    return limits
 
 
 def _middle(k: Floats, n: Floats) -> float:
@@ -196,11 +196,13 @@ def _interpolated(k: Floats, n: Floats, log_probability: float) -> Floats:
     spread = np.sqrt(knots * chance * (1 - chance))
     at = knots * chance + _DEVIATION * ours[:, None] * spread
     values = (limit_given_passing(at, 0, np.broadcast_to(knots, at.shape), log_probability) * knots - at) / spread
-    left, right = (np.linalg.inv(chebvander(one, degree)) for one, degree in zip((ours, theirs), _DEGREES, strict=True))
+    left, right = (
+        np.linalg.inv(chebvander(nodes, degree)) for nodes, degree in zip((ours, theirs), _DEGREES, strict=True)
+    )
     weights = left @ values @ right.T
     deviations, places = _deviations(k, n, chance) / _DEVIATION, (roots - middle) / half
-    found = np.empty(len(k))
+    limits = np.empty(len(k))
     for start in range(0, len(k), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        found[part] = chebval2d(deviations[part], places[part], weights)
-    return np.asarray((k + found * np.sqrt(n * chance * (1 - chance))) / n)
+        limits[part] = chebval2d(deviations[part], places[part], weights)
+    return np.asarray((k + limits * np.sqrt(n * chance * (1 - chance))) / n)

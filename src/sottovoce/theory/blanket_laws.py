@@ -84,7 +84,7 @@ def two_level_law(
 
 
 def binary_law(own: Fraction, differing: Fraction, constant: Fraction = Fraction(0)) -> PairLaw:
-    """The law of two values where something is drawn in public, and a bit about it told by randomized response.
+    """The law of two values where something is drawn in public, and randomized response sends a bit about it.
 
     Given what was drawn, two values have the same bit or not, and these are laws of two levels: so of all pairs those
     with different bits most often are the highest in convex order. The bystander is the pair's second value.
@@ -92,7 +92,7 @@ def binary_law(own: Fraction, differing: Fraction, constant: Fraction = Fraction
     Parameters
     ----------
     own
-        The probability that the bit told is the true one: at least one half.
+        The probability that the bit sent is the true one: at least one half.
     differing
         The probability that something is drawn in which the two values' bits differ.
     constant
@@ -181,17 +181,17 @@ class ListedCover:
     def telling_pair(self) -> tuple[int, int, int]:
         """Two values that are far apart, and one whose reports are seldom those that tell them apart."""
         squares = np.square(self.ratios) @ self.chances
-        one = int(squares.argmax())
-        distances = np.square(self.ratios - self.ratios[one]) @ self.chances
-        other = int(distances.argmax())
-        telling = self.chances * np.square(self.ratios[one] - self.ratios[other])
-        return one, other, int((self.ratios @ telling).argmin())
+        first = int(squares.argmax())
+        distances = np.square(self.ratios - self.ratios[first]) @ self.chances
+        second = int(distances.argmax())
+        telling = self.chances * np.square(self.ratios[first] - self.ratios[second])
+        return first, second, int((self.ratios @ telling).argmin())
 
 
 def listed_blanket(channel: Floats, why: str) -> Blanket | None:
     """The blanket of a channel with these probabilities: one row per value and one column per report.
 
-    None where a report is impossible for some value and not for all: that is no private channel.
+    None where a report is impossible for some value and not for all: such a channel is not private.
 
     Examples
     --------

@@ -85,7 +85,7 @@ WITHIN = 1.02
 """The default number of candidates is the least whose noise is within this factor of the limit's."""
 
 SHARING = 0.05
-"""Most that users of one rotation may add to the variance, for the worst population."""
+"""Most that people of one rotation may add to the variance, for the worst population."""
 
 
 _UNLIKELY = 1e-9
@@ -173,12 +173,12 @@ class CodebookConstants:
             rest = self._outside_each * (M - m * top)
             return lam * lam / 2 + math.log(self.inside * top + rest)
 
-        found = max(2 * (log_mgf(lam) - lam * mean) / lam**2 for lam in grid)
+        on_grid = max(2 * (log_mgf(lam) - lam * mean) / lam**2 for lam in grid)
         spread = 2 * self._outside_each * M
         beyond_left = 1 + 2 * (12 * mean + math.log(spread / 2 + self.inside * math.exp(-72))) / 144
         beyond_right = 1 + 2 * max(0.0, math.log(max(1.0, M * self.inside / m)) - 12 * mean) / 144
         # A grid step of 0.05 moves the smooth supremum by far less than this margin.
-        return float(max(found, beyond_left, beyond_right, self._variance_of_g()) * 1.001)
+        return float(max(on_grid, beyond_left, beyond_right, self._variance_of_g()) * 1.001)
 
     def _variance_of_g(self) -> float:
         second = self.inside * self._largest(2) + self._outside_each * (
@@ -188,14 +188,14 @@ class CodebookConstants:
 
     @cached_property
     def proxy(self) -> float:
-        """tau^2/r^2 = max(1/(D-1), T)/c^2 + 1; the proof stands in docs/theory/codebook."""
+        """tau^2/r^2 = max(1/(D-1), T)/c^2 + 1; the proof stands in docs/contributors/theory/codebook."""
         return max(1 / (self.size - 1), self.tail / norm_mean(self.size) ** 2) / self.scale**2 + 1
 
     @cached_property
     def sharing(self) -> float:
-        """B: g users a rotation multiply the noise by at most 1 + B g/D, that much only for a point mass.
+        """B: g people a rotation multiply the noise by at most 1 + B g/D, that much only for a point mass.
 
-        B = (m h (q1 - q0)^2 - C)/(1 - kappa), C = c^2 D; see docs/theory/codebook.
+        B = (m h (q1 - q0)^2 - C)/(1 - kappa), C = c^2 D; see docs/contributors/theory/codebook.
         """
         h, m = self.candidates // 2, self.marked
         C = self.scale**2 * self.size
@@ -209,8 +209,9 @@ class CodebookConstants:
     def expected_maximum(self, rotations: int, directions: int, n_reports: int) -> float:
         """What E max_j <estimate - mean, a_j> stays below for J vectors of length 1 and people in the unit ball.
 
-        Proved for uniformly random rotations that all people share; see docs/theory/codebook. With L = log J, any
-        lambda > 0 gives L/lambda + lambda rho^2/(2 P) + lambda v/n phi(lambda b/n): rho^2/P is the proxy of the mean
+        Proved for uniformly random rotations that all people share; see docs/contributors/theory/codebook. With
+        L = log J, any lambda > 0 gives
+        L/lambda + lambda rho^2/(2 P) + lambda v/n phi(lambda b/n): rho^2/P is the proxy of the mean
         of a report given the rotations, v its expected second moment, b a limit that no row of any rotation exceeds
         in any of the directions but with the probability allowed for here, and phi(y) = (e^y - 1 - y)/y^2.
         """

@@ -4,7 +4,7 @@ A guarantee is a curve: an upper bound on delta at every epsilon. It is that of 
 orders, so a pair of laws (P, Q) that dominates it is symmetric: the law of log(P/Q) under P is that of log(Q/P) under
 Q. Dominating pairs may be composed instead of the mechanisms, also where later ones depend on earlier outputs (Zhu,
 Dong and Wang 2022, Thm 10). Between points of a curve the pair is the one of straight lines in e^epsilon ("connect the
-dots", Doroshenko et al. 2022), which only raises delta. Proofs are in `docs/theory/shuffling.md`.
+dots", Doroshenko et al. 2022), which only raises delta. Proofs are in `docs/contributors/theory/shuffling.md`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _Losses(NamedTuple):
 
 
 def composed_epsilon(curves: Sequence[tuple[GuaranteeCurve, int]], delta: float) -> float:
-    """An upper bound on the epsilon at `delta` of all these together, each taken so many times.
+    """An upper bound on the epsilon at `delta` of all these together, each composed a number of times.
 
     It is the least of this accountant's, of basic composition with delta in equal parts, and of the sum of the local
     epsilons.
@@ -126,12 +126,12 @@ class _Composition:
         self._tilt = self._best_tilt()
 
     def _cumulant(self, tilt: float) -> float:
-        found = 0.0
+        cumulant = 0.0
         for cells, chances, times in self._laws:
             exponents = tilt * self._step * cells
             top = float(exponents.max())
-            found += times * (top + math.log(float(chances @ np.exp(exponents - top))))
-        return found
+            cumulant += times * (top + math.log(float(chances @ np.exp(exponents - top))))
+        return cumulant
 
     def _best_tilt(self) -> float:
         """The tilt of the least epsilon by moments alone (Canonne, Kamath and Steinke 2020, Prop. 12).
@@ -157,8 +157,8 @@ class _Composition:
             losses = cells[inside] * self._step
             with np.errstate(over="ignore"):  # an infinite delta is too large as well
                 weights = -np.expm1(middle - losses) * np.exp(scale - self._tilt * losses)
-            found = float(weights @ (chances[inside] + error))
-            low, high = (low, middle) if found <= room else (middle, high)
+            delta = float(weights @ (chances[inside] + error))
+            low, high = (low, middle) if delta <= room else (middle, high)
         return high
 
     def _tilted_sum(self) -> tuple[int, Floats, float, float]:

@@ -21,7 +21,7 @@ Law = tuple[Floats, Floats]
 """Chances that add up to one, and the numbers that they belong to."""
 
 MOST_ATOMS: Final = 512
-"""Numbers that a law is made of at most; one with more is spread over so many, which raises it in convex order."""
+"""Numbers that a law is made of at most; one with more is spread over this many, which raises it in convex order."""
 
 _APART: Final = 1e-14
 """Numbers that differ by less, relative to their range, differ by rounding."""
@@ -86,19 +86,19 @@ def envelope(laws: Sequence[Law]) -> Law:
 
 
 def condensed(law: Law) -> Law:
-    """The same law with equal numbers taken together, spread over a grid where there are too many."""
+    """This law with equal numbers merged, spread over a grid where there are too many."""
     chances, values = law
     at = _grid(values)
     if len(at) == 1:
         return np.array([chances.sum()]), at
     above = np.clip(np.searchsorted(at, values, side="right"), 1, len(at) - 1)
     share = np.clip((values - at[above - 1]) / (at[above] - at[above - 1]), 0.0, 1.0)
-    found = np.bincount(above, weights=chances * share, minlength=len(at))
-    found += np.bincount(above - 1, weights=chances * (1 - share), minlength=len(at))
-    return np.asarray(found[found > 0], dtype=np.float64), at[found > 0]
+    masses = np.bincount(above, weights=chances * share, minlength=len(at))
+    masses += np.bincount(above - 1, weights=chances * (1 - share), minlength=len(at))
+    return np.asarray(masses[masses > 0], dtype=np.float64), at[masses > 0]
 
 
-def opposed(one: Law, other: Law) -> Law:
+def opposed(first: Law, second: Law) -> Law:
     """The law of X + Y that is above all others for these laws of X and of Y: both grow together.
 
     (Kaas, Dhaene and Goovaerts 2000, Thm 7.) It grows in convex order with the law of X and with that of Y.
@@ -109,7 +109,7 @@ def opposed(one: Law, other: Law) -> Law:
     >>> opposed(fair, fair)
     (array([0.5, 0.5]), array([0., 2.]))
     """
-    (x_chances, x), (y_chances, y) = ((c[np.argsort(v)], np.sort(v)) for c, v in (one, other))
+    (x_chances, x), (y_chances, y) = ((c[np.argsort(v)], np.sort(v)) for c, v in (first, second))
     x_ends, y_ends = np.cumsum(x_chances), np.cumsum(y_chances)
     ends = np.unique(np.concatenate([x_ends[:-1], y_ends[:-1], [1.0]]))
     middle = (ends + np.concatenate([[0.0], ends[:-1]])) / 2
@@ -117,21 +117,21 @@ def opposed(one: Law, other: Law) -> Law:
     return np.diff(ends, prepend=0.0), x[places[0]] + y[places[1]]
 
 
-def _same(one: Law, other: Law) -> bool:
+def _same(first: Law, second: Law) -> bool:
     """Whether two laws differ by rounding only."""
-    if len(one[0]) != len(other[0]):
+    if len(first[0]) != len(second[0]):
         return False
-    near = _APART * float(np.ptp(one[1]) + np.abs(one[1]).max())
-    return np.allclose(one[0], other[0], 0, _APART) and np.allclose(one[1], other[1], 0, near)
+    near = _APART * float(np.ptp(first[1]) + np.abs(first[1]).max())
+    return np.allclose(first[0], second[0], 0, _APART) and np.allclose(first[1], second[1], 0, near)
 
 
 def _grid(values: Floats) -> Floats:
     """The different numbers, the least and the largest among them; evenly spaced ones where there are too many."""
     low, high = float(values.min()), float(values.max())
-    found = np.unique(values)
+    distinct = np.unique(values)
     if high - low <= _APART * max(abs(low), abs(high)):
-        return found[-1:]
-    steps = np.diff(found) > _APART * (high - low)
-    kept = found[np.append(True, steps)]
+        return distinct[-1:]
+    steps = np.diff(distinct) > _APART * (high - low)
+    kept = distinct[np.append(True, steps)]
     kept[-1] = high
     return kept if len(kept) <= MOST_ATOMS else np.linspace(low, high, MOST_ATOMS)

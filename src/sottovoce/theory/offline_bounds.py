@@ -49,7 +49,7 @@ def theorem_3_4(n_queries: int, domain_size: float, radius: float, epsilon: floa
     0.188
     """
     if n_reports < 120:
-        raise PlanError("Theorem 3.4 is stated for 120 reports or more")
+        raise PlanError("Theorem 3.4 is stated for 120 reports or more").at("n_reports")
     each = math.log(n_reports) / (n_reports * epsilon**2)
     value = radius * min((280 * math.log(domain_size) * each) ** 0.25, math.sqrt(10 * n_queries * each))
     return Bound(value, "Bassily 2019, Theorem 3.4, as printed")

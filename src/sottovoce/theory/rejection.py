@@ -116,11 +116,11 @@ class RejectionConstants:
 
         ends = 0.02, _GRID_END
         sizes = [ends[0] * (ends[1] / ends[0]) ** (k / 400) for k in range(401)]
-        found = max(excess(sign * size) for size in sizes for sign in (-1, 1))
+        on_grid = max(excess(sign * size) for size in sizes for sign in (-1, 1))
         beyond = q * q + 2 * (math.log(2) + _GRID_END * m) / _GRID_END**2
         variance = (1 - 2 * p) * self.second_moment + p * p - m * m
         # Steps of 2 % move the smooth supremum by far less than this margin.
-        return max(found, beyond, variance) * 1.001
+        return max(on_grid, beyond, variance) * 1.001
 
 
 @lru_cache(maxsize=256)

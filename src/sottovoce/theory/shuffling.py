@@ -1,7 +1,7 @@
 """What a shuffler adds: bounds on (epsilon, delta) of the multiset of n reports, proved by computation.
 
 If n people's reports are seen only as a multiset, then for two values of one person, by the privacy blanket (Balle,
-Bell, Gascon and Nissim 2019, Lemma 5.3; `docs/theory/shuffling.md`),
+Bell, Gascon and Nissim 2019, Lemma 5.3; `docs/contributors/theory/shuffling.md`),
 
     delta(epsilon) <= E[(L_1 + .. + L_N)_+] / (gamma n),    N ~ Bin(n, gamma),
 
@@ -15,7 +15,7 @@ with a small independent Gaussian Z of deviation sigma, for every alpha > 0,
 
 The trapezoidal rule with step 2 pi/P is not an approximation of unknown quality: by Poisson's summation formula it is
 the sum over all integers j of e^(-alpha j P) E[(S + Z + j P)_+]. All terms are positive, and j = 0 is what is wanted.
-There is no grid of values, so the work does not grow with n. Proofs are in `docs/theory/shuffling.md`.
+There is no grid of values, so the work does not grow with n. Proofs are in `docs/contributors/theory/shuffling.md`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _SMOOTHING: Final = 1 / 128
 """Deviation of the Gaussian over that of the sum."""
 
 _FINEST: Final = 1e-3
-"""The same over 1/alpha at least, so that the series of a sum that hardly varies ends too."""
+"""Least deviation of the Gaussian over 1/alpha, so that the series of a sum that hardly varies ends too."""
 
 _LAST: Final = 7.5
 """The series ends where the Gaussian's factor is exp(-_LAST**2 / 2), below 1e-12 of the first term's."""
@@ -66,7 +66,7 @@ _TOP: Final = 300.0
 """Largest exponent of one term, far from overflow."""
 
 _TINY: Final = -680.0
-"""Logarithm of what is not told apart from 0."""
+"""Logarithm of the largest number that counts as 0."""
 
 _HALVINGS: Final = 30
 _BLOCK: Final = 2**18
@@ -135,7 +135,7 @@ class _TiltedSum:
         return self._mass * float(self._chances @ np.expm1(alpha * self._values))
 
     def _mean(self, alpha: float) -> float:
-        """The same plus 1, of positive terms alone, for where that is small."""
+        """The mean 1 + gamma E[e^(alpha L) - 1], from positive terms alone, for where it is small."""
         return 1 - self._mass + self._mass * float(self._chances @ np.exp(alpha * self._values))
 
     def _cumulant(self, alpha: float) -> float:
@@ -233,7 +233,7 @@ _CLOSE: Final = 1e-5
 """Relative width at which the search for epsilon ends."""
 
 _SMALLEST: Final = 1e-9
-"""Smaller central epsilons are not told apart from this one."""
+"""Smaller central epsilons count as this one."""
 
 
 class Blanketed(Protocol):
@@ -262,9 +262,10 @@ class CentralBounds(NamedTuple):
 def clones(epsilon: float) -> Blanket:
     """A blanket that every pure epsilon-LDP mechanism has, whatever its channel.
 
-    Of any two values' reports, Q0 = (e^eps R0 - R1)/(e^eps - 1) and Q1 likewise are distributions, R0 and R1 are their
-    mixtures with odds e^eps, and everybody's report is at least e^-eps (Q0 + Q1)/2 (Feldman, McMillan and Talwar
-    2021). The erratum to their later, tighter theorem is no concern of this one.
+    For the laws R0 and R1 of any two values' reports, Q0 = (e^eps R0 - R1)/(e^eps - 1) and Q1 likewise are
+    distributions, R0 and R1 are their mixtures with odds e^eps, and everybody's report is at least
+    e^-eps (Q0 + Q1)/2 (Feldman, McMillan and Talwar 2021). The erratum to their later, tighter theorem does not
+    affect this one.
     """
     least, likely = math.exp(-epsilon) / 2, 1 / (1 + math.exp(-epsilon))
     law = PairLaw.of([(least, likely, 1 - likely, least), (least, 1 - likely, likely, least)])
@@ -314,24 +315,24 @@ class Shuffled:
         return CentralBounds(epsilon, lower, method)
 
     def _proved(self, delta: float) -> tuple[float, Method]:
-        found: list[tuple[float, Method]] = [(self.local_epsilon, "local")]
-        found.append((central_epsilon(clones(self.local_epsilon), self.local_epsilon, self.n, delta), "clones"))
+        bounds: list[tuple[float, Method]] = [(self.local_epsilon, "local")]
+        bounds.append((central_epsilon(clones(self.local_epsilon), self.local_epsilon, self.n, delta), "clones"))
         if self.blanket is not None:
-            found.append((central_epsilon(self.blanket, self.local_epsilon, self.n, delta), "blanket"))
-        return min(found, key=lambda each: each[0])
+            bounds.append((central_epsilon(self.blanket, self.local_epsilon, self.n, delta), "blanket"))
+        return min(bounds, key=lambda each: each[0])
 
 
 def central_delta(blanket: Blanketed, n: int, epsilon: float, local_epsilon: float = MAX_EPSILON) -> float:
     """An upper bound on delta at this central epsilon, for n people whose reports are shuffled.
 
-    Masses and losses come as floats: losses are raised by more than their rounding errors, the largest of which is in
+    Masses and losses come as floats: losses are raised by more than their rounding errors, which are at most in
     proportion to e^local_epsilon, and the result by more than those of the masses.
     """
     weight = math.exp(epsilon)
     chances, losses = blanket.dominating(weight)
     raised = losses + _ROUNDING * (1 + weight) * math.exp(local_epsilon)
-    found = positive_part(chances, raised, blanket.mass, n).upper
-    return min(1.0, found * math.exp(_ROUNDING * n) / (blanket.mass * n))
+    bound = positive_part(chances, raised, blanket.mass, n).upper
+    return min(1.0, bound * math.exp(_ROUNDING * n) / (blanket.mass * n))
 
 
 def central_epsilon(blanket: Blanketed, local_epsilon: float, n: int, delta: float) -> float:
@@ -348,19 +349,21 @@ def delta_below(law: PairLaw, n: int, epsilon: float) -> float:
     weight = math.exp(epsilon)
     losses = (law.one - weight * law.other) / law.bystander
     lowered = losses - _ROUNDING * float(((law.one + weight * law.other) / law.bystander).max())
-    found = positive_part(law.bystander, lowered, 1.0, n).lower
-    return found * math.exp(-_ROUNDING * n) / n
+    bound = positive_part(law.bystander, lowered, 1.0, n).lower
+    return bound * math.exp(-_ROUNDING * n) / n
 
 
 def epsilon_below(blanket: Blanketed, local_epsilon: float, n: int, delta: float) -> float:
     """A central epsilon below which nothing can be proved at this delta; 0 where no test is known."""
-    laws = [law for one in blanket.laws for law in (one, one.reversed)]
-    found = _crossing(lambda at: max((delta_below(law, n, at) for law in laws), default=0.0) > delta, local_epsilon)[0]
-    return 0.0 if found <= _SMALLEST else found
+    laws = [law for pair in blanket.laws for law in (pair, pair.reversed)]
+    epsilon = _crossing(lambda at: max((delta_below(law, n, at) for law in laws), default=0.0) > delta, local_epsilon)[
+        0
+    ]
+    return 0.0 if epsilon <= _SMALLEST else epsilon
 
 
 def _crossing(exceeds: Callable[[float], bool], top: float) -> tuple[float, float]:
-    """Neighbouring epsilons of which the first exceeds delta and the second does not; the ends are taken for granted.
+    """Neighbouring epsilons: the first exceeds delta and the second does not; the ends are not checked.
 
     Below `_SMALLEST` nothing is looked for, and at `top`, the local epsilon, delta is 0.
     """

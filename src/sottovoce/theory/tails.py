@@ -1,8 +1,8 @@
-"""Tails of means of independent numbers: how far a raw answer can be from the truth, with nothing left to faith.
+"""Tails of means of independent numbers: how far a raw answer can be from the truth, proved.
 
-Two ways. A count of bits is binomial, and Clopper and Pearson's limits are exact. Any other raw answer is a mean of n
-independent numbers X of which three things are known: a range, an upper bound on the variance, and a lower one. The
-least of three proved deviations is then taken:
+A count of bits is binomial, and Clopper and Pearson's limits are exact. Any other raw answer is a mean of n independent
+numbers X with a known range, a known upper bound on the variance, and a known lower one. The least of three proved
+deviations is then taken:
 
 * normal, where Berry and Esseen's theorem bounds the error of the normal approximation; that error is taken off the
   level, so nothing is approximate;
@@ -80,10 +80,10 @@ def clopper_pearson(counts: NDArray[np.int64], n: int, miss: float) -> tuple[Flo
     (array([0.   , 0.187, 0.691]), array([0.309, 0.813, 1.   ]))
     """
     each = -math.expm1(-min(miss, _LARGEST_MISS))
-    seen, place = np.unique(counts, return_inverse=True)  # a million answers have a few thousand counts
+    seen, index = np.unique(counts, return_inverse=True)  # a million answers have a few thousand counts
     low = seen / n - _below(seen, n, each)
     high = seen / n + _below(n - seen, n, each)
-    return np.maximum(low, 0.0)[place], np.minimum(high, 1.0)[place]
+    return np.maximum(low, 0.0)[index], np.minimum(high, 1.0)[index]
 
 
 def _below(counts: NDArray[np.int64], n: int, miss: float) -> Floats:
@@ -97,12 +97,12 @@ def _below(counts: NDArray[np.int64], n: int, miss: float) -> Floats:
     steps = np.arange(1, int(math.log(n) / _RATIO) + 1)
     few = np.minimum(np.rint(np.exp(_RATIO * steps)), n).astype(np.int64)
     nodes = np.unique(np.concatenate([np.arange(min(n, 2 * _FEW) + 1), few, n - few, [n]]))
-    found = np.interp(counts, nodes, _exactly_below(nodes, n, miss)) * (1 + _MARGIN)
-    return np.where(counts > 0, found, 0.0)
+    distances = np.interp(counts, nodes, _exactly_below(nodes, n, miss)) * (1 + _MARGIN)
+    return np.where(counts > 0, distances, 0.0)
 
 
 def _exactly_below(counts: NDArray[np.int64], n: int, miss: float) -> Floats:
-    """The same for every count; the limit p solves P(B >= count) = miss for B binomial with chance p.
+    """`_below` computed at every count; the limit p solves P(B >= count) = miss for B binomial with chance p.
 
     Inverses of the incomplete beta function fail for some of the largest numbers of reports, so each is checked, and
     found by bisection where it is wrong.
@@ -160,8 +160,8 @@ def deviation(
     for start in range(0, size.size, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         v, f, r, tau, lopsided = (array[part] for array in flat)
-        found = _deviation(v, f, r, n, miss, None if proxy is None else tau, None if skew is None else lopsided)
-        size[part], method[part] = found
+        bound = _deviation(v, f, r, n, miss, None if proxy is None else tau, None if skew is None else lopsided)
+        size[part], method[part] = bound
     return Deviation(size.reshape(arrays[0].shape), method.reshape(arrays[0].shape))
 
 

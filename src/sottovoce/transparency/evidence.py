@@ -7,17 +7,15 @@ response holds the hashes of the block that it was in the middle of, and the dev
 
 from __future__ import annotations
 
-from typing import Annotated, Final
-
-import msgspec
+from typing import Final
 
 from sottovoce.core.errors import SignatureError, TransparencyError
 from sottovoce.core.signing import from_base64url, to_base64url
+from sottovoce.protocol.log import PUBLISHED, LogEntry, LogProof
 from sottovoce.transparency.tree import (
     HASH_BYTES,
-    PUBLISHED,
     GrowingTree,
-    LogEntry,
+    leaf_hash,
     peaks,
     proves_consistency,
     proves_inclusion,
@@ -25,25 +23,10 @@ from sottovoce.transparency.tree import (
 )
 from sottovoce.transparency.tree_head import TreeHead, read_checkpoint
 
-__all__ = ["BLOCK_ENTRIES", "LogProof", "TreeHash", "block_of", "check_log_proof", "log_proof"]
+__all__ = ["BLOCK_ENTRIES", "block_of", "check_log_proof", "log_proof"]
 
 BLOCK_ENTRIES: Final = 256
 """Entries of one block: 8 kB of hashes, and a log that is shorter learns nothing of what a device has seen."""
-
-TreeHash = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{43}$", description="a SHA-256 in base64url")]
-Place = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-
-
-class LogProof(msgspec.Struct, frozen=True):
-    """That a survey is in the log, and that the log goes on from what was seen of it."""
-
-    checkpoint: Annotated[str, msgspec.Meta(description="the signed note of the log's head")]
-    position: Annotated[Place, msgspec.Meta(description="of the survey in the log, from 0")]
-    inclusion: Annotated[list[TreeHash], msgspec.Meta(description="the proof that it is there")]
-    start: Annotated[Place, msgspec.Meta(description="where the block begins")]
-    before: Annotated[list[TreeHash], msgspec.Meta(description="roots of the full subtrees before the block")]
-    block: Annotated[list[TreeHash], msgspec.Meta(description="hashes of the block's leaves, as far as there are any")]
-    consistency: Annotated[list[TreeHash], msgspec.Meta(description="the proof from the block's end to the head")]
 
 
 def block_of(size: int) -> int:
@@ -93,7 +76,7 @@ def check_log_proof(proof: LogProof, public: bytes, survey: str, remembered: Tre
 
 
 def _check_inclusion(proof: LogProof, head: TreeHead, survey: str) -> None:
-    leaf = LogEntry(PUBLISHED, survey).hash
+    leaf = leaf_hash(LogEntry(PUBLISHED, survey).leaf)
     if not proves_inclusion(leaf, proof.position, head.size, _read(proof.inclusion), head.root):
         raise TransparencyError(f"the log does not prove that survey {survey[:12]} is in it")
 
@@ -117,8 +100,8 @@ def _check_continues(proof: LogProof, head: TreeHead, remembered: TreeHead) -> N
 
 
 def _written(hashes: list[bytes]) -> list[str]:
-    return [to_base64url(one) for one in hashes]
+    return [to_base64url(digest) for digest in hashes]
 
 
 def _read(hashes: list[str]) -> list[bytes]:
-    return [from_base64url(one, HASH_BYTES) for one in hashes]
+    return [from_base64url(text, HASH_BYTES) for text in hashes]

@@ -1,4 +1,4 @@
-"""The log of surveys as the Merkle tree of RFC 9162: its entries, hashes and proofs, and how proofs are checked.
+"""The log of surveys as the Merkle tree of RFC 9162: its hashes and proofs, and how proofs are checked.
 
 Leaves and inner nodes are hashed with different prefixes, so that neither can pass for the other. An entry
 says what happened to which survey, and nothing of time, of devices or of reports.
@@ -9,20 +9,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Final, Literal, TypeAlias, final
-
-import msgspec
-import rfc8785
-
-from sottovoce.protocol.base import Hex64
+from typing import Final, final
 
 __all__ = [
     "EMPTY_ROOT",
     "HASH_BYTES",
-    "PUBLISHED",
     "GrowingTree",
-    "LogEntry",
-    "LogEvent",
     "leaf_hash",
     "peaks",
     "proves_consistency",
@@ -75,11 +67,11 @@ def root_from(size: int, before: Iterable[bytes], leaves: Iterable[bytes]) -> by
     """
     stack = list(zip(peaks(size), before, strict=True))
     for leaf in leaves:
-        width, found = 1, leaf
+        width, node = 1, leaf
         while stack and stack[-1][0] == width:
-            found = _node_hash(stack.pop()[1], found)
+            node = _node_hash(stack.pop()[1], node)
             width *= 2
-        stack.append((width, found))
+        stack.append((width, node))
     if not stack:
         return EMPTY_ROOT
     *rest, (_, root) = stack
@@ -112,12 +104,12 @@ class GrowingTree:
 
     def append(self, leaf: bytes) -> None:
         """Add the hash of one more leaf."""
-        found, height = leaf, 0
+        node, height = leaf, 0
         while True:
-            self._levels[height].append(found)
+            self._levels[height].append(node)
             if len(self._levels[height]) % 2:
                 return
-            found = _node_hash(*self._levels[height][-2:])
+            node = _node_hash(*self._levels[height][-2:])
             height += 1
             if height == len(self._levels):
                 self._levels.append([])
@@ -134,51 +126,51 @@ class GrowingTree:
     def frontier(self, size: int) -> list[bytes]:
         """The roots of the `peaks` of the first `size` leaves."""
         self._check(size)
-        found, start = [], 0
+        roots, start = [], 0
         for width in peaks(size):
-            found.append(self._over(start, start + width))
+            roots.append(self._over(start, start + width))
             start += width
-        return found
+        return roots
 
     def inclusion(self, position: int, size: int) -> list[bytes]:
         """The proof that the leaf at this position is in the tree of `size` leaves (Sec. 2.1.3.1)."""
         self._check(size)
         if not 0 <= position < size:
             raise IndexError(f"position {position} is not below {size}")
-        found: list[bytes] = []
+        proof: list[bytes] = []
         start, end = 0, size
         while end - start > 1:
             middle = start + _split(end - start)
             if position < middle:
-                found.append(self._over(middle, end))
+                proof.append(self._over(middle, end))
                 end = middle
             else:
-                found.append(self._over(start, middle))
+                proof.append(self._over(start, middle))
                 start = middle
-        return found[::-1]
+        return proof[::-1]
 
     def consistency(self, old: int, new: int) -> list[bytes]:
         """The proof that the tree of `new` leaves continues that of `old` (Sec. 2.1.4.1); empty if `old` is 0."""
         self._check(new)
         if not 0 <= old <= new:
             raise IndexError(f"size {old} is not from 0 to {new}")
-        found: list[bytes] = []
+        proof: list[bytes] = []
         start, end = 0, new
         is_whole = True  # whether the old tree so far is what its own root says
         while 0 < old < end:
             middle = start + _split(end - start)
             if old <= middle:
-                found.append(self._over(middle, end))
+                proof.append(self._over(middle, end))
                 end = middle
             else:
-                found.append(self._over(start, middle))
+                proof.append(self._over(start, middle))
                 start, is_whole = middle, False
         if old > 0 and not is_whole:
-            found.append(self._over(start, end))
-        return found[::-1]
+            proof.append(self._over(start, end))
+        return proof[::-1]
 
     def _over(self, start: int, end: int) -> bytes:
-        """The root over some leaves, of which there are some."""
+        """The root over a range of leaves, which is not empty."""
         width = end - start
         height = width.bit_length() - 1
         if width == 1 << height and start % width == 0:
@@ -200,18 +192,18 @@ def proves_inclusion(leaf: bytes, position: int, size: int, proof: Sequence[byte
     """Whether a leaf, by its hash, is at this position of the tree of that size and root (Sec. 2.1.3.2)."""
     if not 0 <= position < size or not _are_hashes(proof):
         return False
-    place, last, found = position, size - 1, leaf
+    index, last, node = position, size - 1, leaf
     for other in proof:
         if last == 0:
             return False
-        if place & 1 or place == last:
-            found = _node_hash(other, found)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+        if index & 1 or index == last:
+            node = _node_hash(other, node)
+            while not index & 1 and index:
+                index, last = index >> 1, last >> 1
         else:
-            found = _node_hash(found, other)
-        place, last = place >> 1, last >> 1
-    return last == 0 and hmac.compare_digest(found, root)
+            node = _node_hash(node, other)
+        index, last = index >> 1, last >> 1
+    return last == 0 and hmac.compare_digest(node, root)
 
 
 def proves_consistency(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequence[bytes]) -> bool:
@@ -228,50 +220,22 @@ def proves_consistency(old: int, new: int, old_root: bytes, new_root: bytes, pro
     path = [old_root, *proof] if old & (old - 1) == 0 else list(proof)
     if not path:
         return False
-    place, last = old - 1, new - 1
-    while place & 1:
-        place, last = place >> 1, last >> 1
+    index, last = old - 1, new - 1
+    while index & 1:
+        index, last = index >> 1, last >> 1
     from_old = from_new = path[0]
     for other in path[1:]:
         if last == 0:
             return False
-        if place & 1 or place == last:
+        if index & 1 or index == last:
             from_old, from_new = _node_hash(other, from_old), _node_hash(other, from_new)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+            while not index & 1 and index:
+                index, last = index >> 1, last >> 1
         else:
             from_new = _node_hash(from_new, other)
-        place, last = place >> 1, last >> 1
+        index, last = index >> 1, last >> 1
     return last == 0 and hmac.compare_digest(from_old, old_root) and hmac.compare_digest(from_new, new_root)
 
 
 def _are_hashes(proof: Sequence[bytes]) -> bool:
-    return all(len(one) == HASH_BYTES for one in proof)
-
-
-LogEvent: TypeAlias = Literal["published"]
-
-PUBLISHED: Final[LogEvent] = "published"
-
-
-class LogEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An event of a survey."""
-
-    event: Annotated[LogEvent, msgspec.Meta(description="what happened")]
-    survey: Annotated[Hex64, msgspec.Meta(description="the survey's id: the SHA-256 of its canonical JSON")]
-
-    @property
-    def leaf(self) -> bytes:
-        """Its canonical JSON (RFC 8785), which is the content of its leaf.
-
-        Examples
-        --------
-        >>> LogEntry(PUBLISHED, "ab" * 32).leaf[:33]
-        b'{"event":"published","survey":"ab'
-        """
-        return rfc8785.dumps({"event": self.event, "survey": self.survey})
-
-    @property
-    def hash(self) -> bytes:
-        """The hash of its leaf."""
-        return leaf_hash(self.leaf)
+    return all(len(digest) == HASH_BYTES for digest in proof)

@@ -70,31 +70,31 @@ def read_checkpoint(note: str, public: bytes) -> TreeHead:
     TransparencyError
         If the note is malformed, of another log, or not signed with this key.
     """
-    found = _NOTE.fullmatch(note) if len(note) <= LONGEST_CHECKPOINT else None
-    if found is None:
+    match = _NOTE.fullmatch(note) if len(note) <= LONGEST_CHECKPOINT else None
+    if match is None:
         raise TransparencyError("this is not a checkpoint of a log of surveys: it must be a signed note as of C2SP")
     origin = log_origin(public)
-    if found["origin"] != origin or found["name"] != origin:
+    if match["origin"] != origin or match["name"] != origin:
         raise TransparencyError(
-            f"the checkpoint is of the log that key {found['origin'].removeprefix(_ORIGIN)[:16]} signs, and not of "
+            f"the checkpoint is of the log that key {match['origin'].removeprefix(_ORIGIN)[:16]} signs, and not of "
             f"that of key {fingerprint(public)[:16]}"
         )
-    root, signature = _decoded(found["root"], HASH_BYTES), _decoded(found["signature"], _KEY_ID_BYTES + SIGNATURE_BYTES)
+    root, signature = _decoded(match["root"], HASH_BYTES), _decoded(match["signature"], _KEY_ID_BYTES + SIGNATURE_BYTES)
     if signature[:_KEY_ID_BYTES] != _key_id(origin, public):
         raise TransparencyError("the checkpoint's signature names another key")
     try:
-        verify(public, found["text"].encode(), signature[_KEY_ID_BYTES:], b"")
+        verify(public, match["text"].encode(), signature[_KEY_ID_BYTES:], b"")
     except SignatureError:
         raise TransparencyError(
             f"the checkpoint was not signed by the key with fingerprint {fingerprint(public)[:16]}: it was altered"
         ) from None
-    return TreeHead(int(found["size"]), root)
+    return TreeHead(int(match["size"]), root)
 
 
 def origin_of(note: str) -> str:
     """The fingerprint in a checkpoint's origin, before anything is verified; empty for anything else."""
-    found = _NOTE.fullmatch(note) if len(note) <= LONGEST_CHECKPOINT else None
-    return "" if found is None else found["origin"].removeprefix(_ORIGIN)
+    match = _NOTE.fullmatch(note) if len(note) <= LONGEST_CHECKPOINT else None
+    return "" if match is None else match["origin"].removeprefix(_ORIGIN)
 
 
 def _key_id(origin: str, public: bytes) -> bytes:
@@ -102,7 +102,7 @@ def _key_id(origin: str, public: bytes) -> bytes:
 
 
 def _decoded(text: str, length: int) -> bytes:
-    """Base64, of which every byte string has one form."""
+    """Decode base64 in its canonical form: a byte string has exactly one."""
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):

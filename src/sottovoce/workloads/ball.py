@@ -79,14 +79,14 @@ class Ball(Body):
         """The answers of many people: their vectors, one per row."""
         rows = np.asarray(vectors, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.dimension:
-            raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} numbers")
+            raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} numbers").at("vectors")
         return rows
 
     def name(self, query: int) -> str:
         """The name of a coordinate, given by its number."""
         number = as_integer(query)
         if number is None or not 0 <= number < self.dimension:
-            raise WorkloadError(f"coordinate must be an integer from 0 to {self.dimension - 1}")
+            raise WorkloadError(f"coordinate must be an integer from 0 to {self.dimension - 1}").at("query")
         return self.names[number] if self.names else f"x[{number}]"
 
     def find(self, name: str) -> int:
@@ -101,4 +101,4 @@ class Ball(Body):
         shown = repr(name) if len(repr(name)) <= 80 else "that long"
         raise WorkloadError(
             f"no coordinate is named {shown}; names run from {self.name(0)!r} to {self.name(self.dimension - 1)!r}"
-        )
+        ).at("name")

@@ -40,7 +40,7 @@ __all__ = [
 
 
 class Body(Tabulated, abc.ABC):
-    """The possible answers of one person, of which the mean over people is asked: a ball, or all sets of a few items.
+    """The possible answers of one person, whose mean over people is asked: a ball, or all sets of a few items.
 
     It has the part of `Workload` that strategies and questions use, and no columns: `n_values` is None.
     """
@@ -182,7 +182,7 @@ class Workload(Tabulated, abc.ABC):
             raise WorkloadError(
                 f"this workload would have {self.n_queries:,} queries; at most {self.max_queries:,} are allowed: "
                 "use a smaller domain or a lower order"
-            )
+            ).at("domain")
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
         """How the answers are drawn, where they begin at `start` of more; `times` says by what they are multiplied."""
@@ -273,12 +273,12 @@ class Workload(Tabulated, abc.ABC):
     @final
     def find(self, name: str) -> int:
         """The number of the query with that name; names are parsed, never listed."""
-        found = self._find(name) if isinstance(name, str) else -1
-        if found < 0:
+        query = self._find(name) if isinstance(name, str) else -1
+        if query < 0:
             shown = repr(name) if len(repr(name)) <= 80 else "that long"
             first, last = self._name(0), self._name(self.n_queries - 1)
-            raise WorkloadError(f"no query is named {shown}; names run from {first!r} to {last!r}")
-        return found
+            raise WorkloadError(f"no query is named {shown}; names run from {first!r} to {last!r}").at("name")
+        return query
 
     @final
     def to_statement(self) -> dict[str, Any]:
@@ -319,13 +319,13 @@ def check_integer_parameter(name: str, number: object, smallest: int, largest: i
     try:
         return check_integer(name, number, smallest, largest)
     except SurveyError as error:
-        raise WorkloadError(str(error)) from None
+        raise WorkloadError(str(error)).at(name.partition(",")[0]) from None
 
 
 def check_workload(workload: object) -> Workload:
     """Return `workload` if it is a `Workload`."""
     if not isinstance(workload, Workload):
-        raise WorkloadError("workload must be one of sottovoce.workloads, for example Prefix(1024)")
+        raise WorkloadError("workload must be one of sottovoce.workloads, for example Prefix(1024)").at("workload")
     return workload
 
 

@@ -72,9 +72,9 @@ class Bins(Workload):
         if not isinstance(self.domain, ProductDomain):
             return 1, self.domain, 1
         names = [name for name, _ in self.domain.attributes]
-        place = names.index(str(self.attribute))
+        index = names.index(str(self.attribute))
         sizes = [inner.size for _, inner in self.domain.attributes]
-        return math.prod(sizes[:place]), self.domain.attributes[place][1], math.prod(sizes[place + 1 :])
+        return math.prod(sizes[:index]), self.domain.attributes[index][1], math.prod(sizes[index + 1 :])
 
     @cached_property
     def _bounds(self) -> Indices:
@@ -101,12 +101,12 @@ class Bins(Workload):
     def _bin(self, indices: Indices) -> Indices:
         """The bin of each value; -1 or the number of bins if it is in none."""
         _, axis, after = self._place
-        found: Indices = np.searchsorted(self._bounds, indices // after % axis.size, "right") - 1
-        return found
+        bins: Indices = np.searchsorted(self._bounds, indices // after % axis.size, "right") - 1
+        return bins
 
     def _squared_norms(self, indices: Indices) -> Floats:
-        found = self._bin(indices)
-        return ((found >= 0) & (found < self.n_queries)).astype(np.float64)
+        bins = self._bin(indices)
+        return ((bins >= 0) & (bins < self.n_queries)).astype(np.float64)
 
     def _columns(self, indices: Indices) -> Floats:
         inside: NDArray[np.bool_] = self._bin(indices)[:, None] == np.arange(self.n_queries)
@@ -173,7 +173,7 @@ def _axis(domain: Domain, attribute: object) -> Domain:
     elif attribute is not None:
         raise WorkloadError("this domain has no attributes; leave attribute out, or give Domain.product(age=...)")
     if not is_increasing(axis):
-        raise WorkloadError(f"{where} cannot be binned: its values must be increasing integers")
+        raise WorkloadError(f"{where} cannot be binned: its values must be increasing integers").at("domain")
     return axis
 
 
@@ -181,23 +181,23 @@ def _edges(axis: Domain, edges: object) -> tuple[int, ...]:
     smallest, largest = int(axis.label(0)), int(axis.label(axis.size - 1))
     width = as_integer(edges)
     if width is not None:
-        width = check_integer_parameter("the width of a bin", width, 1, largest - smallest + 1)
+        width = check_integer_parameter("edges, the width of a bin,", width, 1, largest - smallest + 1)
         if (largest - smallest) // width >= MAX_ENTRIES:
-            raise WorkloadError(f"there would be more than {MAX_ENTRIES:,} bins; make them wider")
-        found = (*range(smallest, largest + 1, width), largest + 1)
+            raise WorkloadError(f"there would be more than {MAX_ENTRIES:,} bins; make them wider").at("edges")
+        checked = (*range(smallest, largest + 1, width), largest + 1)
     else:
         listed = [as_integer(edge) for edge in edges] if isinstance(edges, Iterable) else []
-        found = tuple(edge for edge in listed if edge is not None)
-        if len(found) < 2 or len(found) < len(listed):
+        checked = tuple(edge for edge in listed if edge is not None)
+        if len(checked) < 2 or len(checked) < len(listed):
             raise WorkloadError("edges must be a width, or a list of two or more integers, one more than bins")
-    if max(map(abs, found)) > _EXACT_IN_JSON:
+    if max(map(abs, checked)) > _EXACT_IN_JSON:
         raise WorkloadError(f"edges must lie within +-{_EXACT_IN_JSON}")
-    if (np.diff(_starts(axis, found)) <= 0).any():
+    if (np.diff(_starts(axis, checked)) <= 0).any():
         raise WorkloadError(
             f"edges must increase and leave no bin empty; the values run from {smallest} to {largest}, "
             "and a bin contains those from one edge to below the next"
         )
-    return found
+    return checked
 
 
 def _starts(axis: Domain, edges: tuple[int, ...]) -> Indices:
@@ -206,5 +206,5 @@ def _starts(axis: Domain, edges: tuple[int, ...]) -> Indices:
     if isinstance(axis, RangeDomain):
         return (-((axis.start - places) // axis.step)).clip(0, axis.size)
     names = axis.names if isinstance(axis, LabelDomain) else ()
-    found: Indices = np.searchsorted(np.array(names, dtype=np.int64), places)
-    return found
+    starts: Indices = np.searchsorted(np.array(names, dtype=np.int64), places)
+    return starts

@@ -23,7 +23,7 @@ __all__ = ["Identity"]
 
 
 _WIDEST: Final = 512
-"""Most rows or columns of a heat map of records, whose cells can still be told apart."""
+"""Most rows or columns of a heat map of records whose cells can still be distinguished."""
 
 
 @final
@@ -85,9 +85,9 @@ class Identity(Workload):
         if not isinstance(self.domain, ProductDomain):
             return self.domain.label(query)
         parts = []
-        for place in range(len(self.domain.attributes) - 1, -1, -1):
-            query, index = divmod(query, self.domain.attributes[place][1].size)
-            parts.append((place, index))
+        for attribute in range(len(self.domain.attributes) - 1, -1, -1):
+            query, index = divmod(query, self.domain.attributes[attribute][1].size)
+            parts.append((attribute, index))
         return record_name(self.domain, parts[::-1])
 
     def _find(self, name: str) -> int:
@@ -97,8 +97,8 @@ class Identity(Workload):
         if record is None or len(record) < len(self.domain.attributes):
             return -1
         query = 0
-        for place, (_, inner) in enumerate(self.domain.attributes):
-            query = query * inner.size + record[place]
+        for attribute, (_, inner) in enumerate(self.domain.attributes):
+            query = query * inner.size + record[attribute]
         return query
 
     @property
@@ -116,7 +116,7 @@ class Identity(Workload):
         return TableCells(attributes, numbers.reshape(*numbers.shape[: len(names)], -1))
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
-        """Bars; of two attributes also a heat map, if its cells can be told apart."""
+        """Bars; for two attributes also a heat map, if its cells can be distinguished."""
         from sottovoce.workloads.pictures import Bars, table_panels
 
         yield Bars(f"share of each value{times}", start, start + self.n_queries, not times)

@@ -72,13 +72,13 @@ class Marginals(Workload):
 
     @cached_property
     def _tables(self) -> tuple[tuple[int, ...], ...]:
-        """The attributes of each table, by place."""
+        """The attributes of each table, by position."""
         return tuple(combinations(range(len(self._sizes)), self.k))
 
     @cached_property
     def _starts(self) -> tuple[int, ...]:
         """The row of each table's first cell, then the number of rows."""
-        cells = (math.prod(self._sizes[place] for place in table) for table in self._tables)
+        cells = (math.prod(self._sizes[attribute] for attribute in table) for table in self._tables)
         return tuple(accumulate(cells, initial=0))
 
     @cached_property
@@ -109,8 +109,8 @@ class Marginals(Workload):
     def _columns(self, indices: Indices) -> Floats:
         digits = np.empty((len(self._sizes), len(indices)), dtype=np.int64)
         rest = indices
-        for place in range(len(self._sizes) - 1, -1, -1):
-            rest, digits[place] = np.divmod(rest, self._sizes[place])
+        for attribute in range(len(self._sizes) - 1, -1, -1):
+            rest, digits[attribute] = np.divmod(rest, self._sizes[attribute])
         sizes, tables, starts = self._layout
         cells = np.zeros((len(starts), len(indices)), dtype=np.int64)
         for places in tables.T:
@@ -127,29 +127,29 @@ class Marginals(Workload):
     def _matvec(self, x: Floats) -> Floats:
         return np.concatenate(list(self._sums(x.reshape(1, -1), 0, 0)))
 
-    def _sums(self, partial: Floats, place: int, kept: int) -> Iterator[Floats]:
+    def _sums(self, partial: Floats, attribute: int, kept: int) -> Iterator[Floats]:
         """All tables with the attributes kept so far; rows of `partial` are cells, columns the other attributes."""
         cells = len(partial)
         if kept == self.k:
             yield partial.sum(axis=1)
             return
-        size = self._sizes[place]
-        yield from self._sums(partial.reshape(cells * size, -1), place + 1, kept + 1)
-        if self.k - kept < len(self._sizes) - place:
-            yield from self._sums(partial.reshape(cells, size, -1).sum(axis=1), place + 1, kept)
+        size = self._sizes[attribute]
+        yield from self._sums(partial.reshape(cells * size, -1), attribute + 1, kept + 1)
+        if self.k - kept < len(self._sizes) - attribute:
+            yield from self._sums(partial.reshape(cells, size, -1).sum(axis=1), attribute + 1, kept)
 
     def _rmatvec(self, y: Floats) -> Floats:
         tables = (y[start:stop] for start, stop in zip(self._starts, self._starts[1:], strict=False))
         return self._spread(tables, 1, 0, 0).reshape(-1).copy()
 
-    def _spread(self, tables: Iterator[Floats], cells: int, place: int, kept: int) -> Floats:
+    def _spread(self, tables: Iterator[Floats], cells: int, attribute: int, kept: int) -> Floats:
         """The transpose of `_sums`, with tables in the same order; one column if all remaining attributes share it."""
         if kept == self.k:
             return next(tables).reshape(cells, 1)
-        size = self._sizes[place]
-        spread = self._spread(tables, cells * size, place + 1, kept + 1).reshape(cells, size, -1)
-        if self.k - kept < len(self._sizes) - place:
-            spread = spread + self._spread(tables, cells, place + 1, kept)[:, None, :]
+        size = self._sizes[attribute]
+        spread = self._spread(tables, cells * size, attribute + 1, kept + 1).reshape(cells, size, -1)
+        if self.k - kept < len(self._sizes) - attribute:
+            spread = spread + self._spread(tables, cells, attribute + 1, kept)[:, None, :]
         return spread.reshape(cells, -1)
 
     def table(self, answers: ArrayLike | Any, *attributes: str) -> Floats:
@@ -165,12 +165,12 @@ class Marginals(Workload):
         vector = check_vector(answers, self.n_queries, "one number for every query")
         names = [name for name, _ in self.domain.attributes]
         if len(attributes) != self.k or len(set(attributes)) != self.k or not set(attributes) <= set(names):
-            raise WorkloadError(f"give {self.k} different attributes out of {', '.join(names)}")
-        places = [names.index(attribute) for attribute in attributes]
-        number = self._numbers[tuple(sorted(places))]
+            raise WorkloadError(f"give {self.k} different attributes out of {', '.join(names)}").at("attributes")
+        positions = [names.index(attribute) for attribute in attributes]
+        number = self._numbers[tuple(sorted(positions))]
         stored = vector[self._starts[number] : self._starts[number + 1]]
-        axes = [sorted(places).index(place) for place in places]
-        return stored.reshape([self._sizes[place] for place in sorted(places)]).transpose(axes).copy()
+        axes = [sorted(positions).index(position) for position in positions]
+        return stored.reshape([self._sizes[position] for position in sorted(positions)]).transpose(axes).copy()
 
     @property
     def has_tables(self) -> bool:
@@ -192,9 +192,9 @@ class Marginals(Workload):
     def _name(self, query: int) -> str:
         number = bisect_right(self._starts, query) - 1
         cell, parts = query - self._starts[number], []
-        for place in reversed(self._tables[number]):
-            cell, index = divmod(cell, self._sizes[place])
-            parts.append((place, index))
+        for attribute in reversed(self._tables[number]):
+            cell, index = divmod(cell, self._sizes[attribute])
+            parts.append((attribute, index))
         return record_name(self.domain, parts[::-1])
 
     def _find(self, name: str) -> int:
@@ -202,8 +202,8 @@ class Marginals(Workload):
         if record is None or len(record) != self.k:
             return -1
         table, cell = tuple(sorted(record)), 0
-        for place in table:
-            cell = cell * self._sizes[place] + record[place]
+        for attribute in table:
+            cell = cell * self._sizes[attribute] + record[attribute]
         return self._starts[self._numbers[table]] + cell
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:

@@ -72,8 +72,8 @@ def split_label(text: str, separator: str) -> tuple[str, str | None] | None:
     (('low-ish', 'high'), ('low', None))
     """
     if not text.startswith('"'):
-        label, found, rest = text.partition(separator)
-        return label, rest if found else None
+        label, separated, rest = text.partition(separator)
+        return label, rest if separated else None
     try:
         label, end = json.JSONDecoder().raw_decode(text)
     except ValueError:
@@ -106,27 +106,27 @@ class Attributed(Protocol):
 
 def record_name(domain: Attributed, parts: Sequence[tuple[int, int]]) -> str:
     """A name such as "age=30, sex=F", from pairs of an attribute's position and a value's number."""
-    named = ((*domain.attributes[place], index) for place, index in parts)
+    named = ((*domain.attributes[attribute], index) for attribute, index in parts)
     return ", ".join(f"{name}={quote_label(inner.label(index), ', ')}" for name, inner, index in named)
 
 
 def find_record(domain: Attributed, text: str) -> dict[int, int] | None:
     """The inverse of `record_name`, with attributes in any order; None if the text is not such a name."""
-    places = {name: place for place, (name, _) in enumerate(domain.attributes)}
-    found: dict[int, int] = {}
+    positions = {name: position for position, (name, _) in enumerate(domain.attributes)}
+    record: dict[int, int] = {}
     rest: str | None = text
     while rest is not None:
         name, equals, after = rest.partition("=")
-        place = places.get(name, -1)
+        position = positions.get(name, -1)
         taken = split_label(after, ", ")
-        if not equals or place < 0 or place in found or taken is None:
+        if not equals or position < 0 or position in record or taken is None:
             return None
         label, rest = taken
-        index = find_label(domain.attributes[place][1], label)
+        index = find_label(domain.attributes[position][1], label)
         if index < 0:
             return None
-        found[place] = index
-    return found
+        record[position] = index
+    return record
 
 
 @final
@@ -147,9 +147,9 @@ class Names:
             raise WorkloadError(f"names has type {type(names).__name__}: {remedy}")
         listed = tuple(names)
         if len(listed) != count or not all(type(name) is str for name in listed):
-            raise WorkloadError(f"there are {len(listed):,} names, or not all are strings: {remedy}")
+            raise WorkloadError(f"there are {len(listed):,} names, or not all are strings: {remedy}").at("names")
         if len(set(listed)) < count:
-            raise WorkloadError(f"two queries have the same name: {remedy}")
+            raise WorkloadError(f"two queries have the same name: {remedy}").at("names")
         if any("\ud800" <= letter <= "\udfff" for name in listed for letter in name):
             raise WorkloadError("a name is not valid Unicode text: remove the lone surrogate")
         return cls(count, listed)

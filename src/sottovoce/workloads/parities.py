@@ -72,7 +72,7 @@ class Parities(Workload):
     def _sets(self) -> Indices:
         """Each row's set, as the sum of its members' weights."""
         weights = np.array(list(self._members.values()), dtype=np.int64)
-        last, sums, found = np.array([-1]), np.zeros(1, dtype=np.int64), []
+        last, sums, sums_by_size = np.array([-1]), np.zeros(1, dtype=np.int64), []
         for _ in range(self.order):
             # Every set is extended by each later member, which keeps the lexicographic order.
             later = len(weights) - 1 - last
@@ -80,8 +80,8 @@ class Parities(Workload):
             step = np.arange(len(parent)) - np.repeat(np.cumsum(later) - later, later)
             last = last[parent] + 1 + step
             sums = sums[parent] + weights[last]
-            found.append(sums)
-        sets: Indices = np.concatenate(found)
+            sums_by_size.append(sums)
+        sets: Indices = np.concatenate(sums_by_size)
         sets.flags.writeable = False
         return sets
 
@@ -129,9 +129,9 @@ class Parities(Workload):
         return " ^ ".join(name for name, weight in self._members.items() if chosen & weight)
 
     def _find(self, name: str) -> int:
-        places = {member: place for place, member in enumerate(self._members)}
-        chosen = sorted({places.get(member, -1) for member in name.split(" ^ ")})
-        size, count = name.count(" ^ ") + 1, len(places)
+        positions = {member: position for position, member in enumerate(self._members)}
+        chosen = sorted({positions.get(member, -1) for member in name.split(" ^ ")})
+        size, count = name.count(" ^ ") + 1, len(positions)
         if chosen[0] < 0 or len(chosen) != size or size > self.order:
             return -1
         smaller = sum(math.comb(count, k) for k in range(1, size))
@@ -156,9 +156,9 @@ class Parities(Workload):
 def _weights(domain: Domain) -> dict[str, int]:
     if isinstance(domain, ProductDomain) and all(inner.size == 2 for _, inner in domain.attributes):
         count = len(domain.attributes)
-        return {name: 1 << (count - 1 - place) for place, (name, _) in enumerate(domain.attributes)}
+        return {name: 1 << (count - 1 - index) for index, (name, _) in enumerate(domain.attributes)}
     if isinstance(domain, RangeDomain) and (domain.start, domain.step) == (0, 1) and domain.size.bit_count() == 1:
-        return {f"bit{place}": 1 << place for place in range(domain.size.bit_length() - 1)}
+        return {f"bit{index}": 1 << index for index in range(domain.size.bit_length() - 1)}
     raise WorkloadError(
         "parities need bits: give their number, or a product domain whose attributes have two values each"
     )

@@ -98,7 +98,7 @@ def number_figure(name: str, grid: NumberGrid, answer: Any) -> NumberFigure:
 
 
 def table_panels(attributes: Sequence[tuple[str, Domain]], start: int, times: str) -> Iterator[Panel]:
-    """The picture of one table, whose last attribute's values are fastest: a heat map of two, bars of others."""
+    """The picture of one table, whose last attribute's values are fastest: a heat map for two, bars for others."""
     stop = start + prod(inner.size for _, inner in attributes)
     title = " x ".join(name for name, _ in attributes) + times
     if len(attributes) == 2:

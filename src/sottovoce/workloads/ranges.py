@@ -262,15 +262,15 @@ class Ranges(Workload):
         from sottovoce.workloads.pictures import Intervals, line_of
 
         size, line = self.domain.size, line_of(self.domain)
-        places = [place for place in line if isinstance(place, int)] or list(range(size))
+        positions = [label for label in line if isinstance(label, int)] or list(range(size))
         yield Intervals(
             title=f"share of people within each range{times}",
             start=start,
             stop=start + self.n_queries,
             shares=not times,
-            lows=[places[first] for first in range(size) for _ in range(first, size)],
-            highs=[places[last] for first in range(size) for last in range(first, size)],
-            ends=[places[0], places[-1]],
+            lows=[positions[first] for first in range(size) for _ in range(first, size)],
+            highs=[positions[last] for first in range(size) for last in range(first, size)],
+            ends=[positions[0], positions[-1]],
             names=[str(name) for name in line] if is_text_labelled(self.domain) else None,
         )
 

@@ -31,6 +31,9 @@ Field: TypeAlias = Domain | NumberGrid
 """An attribute of a record: one of the values of a domain, or a number."""
 
 MAX_ATTRIBUTES: Final = 256
+USUAL_ORDER: Final = 2
+"""Attributes of the largest table where nothing else is asked for: all pairs."""
+
 MAX_ORDER: Final = 4
 
 
@@ -93,7 +96,7 @@ class RecordTables(Body):
 
     @cached_property
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """The places of every table's attributes."""
+        """The positions of every table's attributes."""
         places = range(len(self.fields))
         return tuple(table for order in range(1, self.order + 1) for table in combinations(places, order))
 
@@ -104,7 +107,7 @@ class RecordTables(Body):
 
     def shape(self, table: tuple[int, ...]) -> tuple[int, ...]:
         """The sizes of a table."""
-        return tuple(self.sizes[place] for place in table)
+        return tuple(self.sizes[attribute] for attribute in table)
 
     @cached_property
     def n_queries(self) -> int:
@@ -133,19 +136,19 @@ class RecordTables(Body):
         """The answers of many people, from rows of a device's inputs; a number between grid points is in two cells."""
         rows = np.asarray(records, dtype=np.int64)
         parts = []
-        for place, (size, steps) in enumerate(zip(self.sizes, self.steps, strict=True)):
-            low, rest = np.divmod(rows[:, place], steps)
+        for attribute, (size, steps) in enumerate(zip(self.sizes, self.steps, strict=True)):
+            low, rest = np.divmod(rows[:, attribute], steps)
             part = np.zeros((len(rows), size + 1))
             np.put_along_axis(part, low[:, None], (1 - rest / steps)[:, None], axis=1)
             np.put_along_axis(part, low[:, None] + 1, (rest / steps)[:, None], axis=1)
             parts.append(part[:, :size])
-        found = []
+        columns = []
         for table in self.tables:
             cells = np.ones((len(rows), 1))
-            for place in table:
-                cells = (cells[:, :, None] * parts[place][:, None, :]).reshape(len(rows), -1)
-            found.append(cells)
-        return np.concatenate(found, axis=1)
+            for attribute in table:
+                cells = (cells[:, :, None] * parts[attribute][:, None, :]).reshape(len(rows), -1)
+            columns.append(cells)
+        return np.concatenate(columns, axis=1)
 
     @cached_property
     def numbers(self) -> dict[tuple[int, ...], int]:
@@ -154,13 +157,13 @@ class RecordTables(Body):
 
     def table(self, answers: ArrayLike, *names: str) -> Floats:
         """One table of the answers, with axes in the order of the attributes given."""
-        places = [self.place(name) for name in names]
-        if not 1 <= len(places) <= self.order or len(set(places)) < len(places):
+        attributes = [self.place(name) for name in names]
+        if not 1 <= len(attributes) <= self.order or len(set(attributes)) < len(attributes):
             raise WorkloadError(f"give from 1 to {self.order} different attributes out of {', '.join(self.names)}")
-        inside = sorted(places)
+        inside = sorted(attributes)
         number = self.numbers[tuple(inside)]
         cells = np.asarray(answers)[self.starts[number] : self.starts[number + 1]].reshape(self.shape(tuple(inside)))
-        return cells.transpose([inside.index(place) for place in places]).copy()
+        return cells.transpose([inside.index(attribute) for attribute in attributes]).copy()
 
     @property
     def has_tables(self) -> bool:
@@ -188,7 +191,7 @@ class RecordTables(Body):
         return HeldPairs(over[cells], under[cells])
 
     def place(self, name: object) -> int:
-        """The place of an attribute."""
+        """The position of an attribute."""
         if not isinstance(name, str) or name not in self.names:
             raise SurveyError(f"records have no attribute of that name; they have {', '.join(self.names)}").at("names")
         return self.names.index(name)
@@ -197,7 +200,7 @@ class RecordTables(Body):
         from sottovoce.workloads.pictures import table_panels
 
         for table, start in zip(self.tables, self.starts, strict=False):
-            yield from table_panels([self.cells.attributes[place] for place in table], start, "")
+            yield from table_panels([self.cells.attributes[attribute] for attribute in table], start, "")
 
     def name(self, query: int) -> str:
         """The name of a cell, such as "country=DE, plan=pro"."""
@@ -206,9 +209,9 @@ class RecordTables(Body):
             raise WorkloadError(f"query must be an integer from 0 to {self.n_queries - 1}")
         number = bisect_right(self.starts, index) - 1
         cell, parts = index - self.starts[number], []
-        for place in reversed(self.tables[number]):
-            cell, value = divmod(cell, self.sizes[place])
-            parts.append((place, value))
+        for attribute in reversed(self.tables[number]):
+            cell, value = divmod(cell, self.sizes[attribute])
+            parts.append((attribute, value))
         return record_name(self.cells, parts[::-1])
 
     def find(self, name: str) -> int:
@@ -217,8 +220,8 @@ class RecordTables(Body):
         if not record or len(record) > self.order:
             raise WorkloadError(f"no cell of a table is named so; names look like {self.name(self.n_queries - 1)!r}")
         table, cell = tuple(sorted(record)), 0
-        for place in table:
-            cell = cell * self.sizes[place] + record[place]
+        for attribute in table:
+            cell = cell * self.sizes[attribute] + record[attribute]
         return self.starts[self.numbers[table]] + cell
 
 
@@ -228,7 +231,7 @@ def checked_fields(given: object) -> tuple[tuple[str, Field], ...]:
         raise SurveyError("attributes must map names to values, such as {'plan': ['free', 'pro']}").at("attributes")
     if len(given) > MAX_ATTRIBUTES:
         raise SurveyError(f"there are {len(given)} attributes; at most {MAX_ATTRIBUTES} are allowed").at("attributes")
-    found: list[tuple[str, Field]] = []
+    fields: list[tuple[str, Field]] = []
     for name, field in given.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise SurveyError(f"attribute name {name!r} must be a plain identifier such as 'age'").at("attributes")
@@ -242,8 +245,8 @@ def checked_fields(given: object) -> tuple[tuple[str, Field], ...]:
             raise SurveyError(f"attribute {name!r}: {error}").at("attributes") from None
         if isinstance(made, ProductDomain):
             raise SurveyError(f"attribute {name!r} is itself a record; give its attributes directly").at("attributes")
-        found.append((name, made))
-    return tuple(found)
+        fields.append((name, made))
+    return tuple(fields)
 
 
 def _size(field: Field) -> int:

@@ -57,7 +57,7 @@ class Sets(Body):
         object.__setattr__(self, "most", check_integer("most", self.most, 1, self.domain.size))
 
     def held_pairs(self, over: Floats, under: Floats) -> HeldPairs:
-        """Of every option alone, which is a set; all others are sums of these."""
+        """The pairs of every option alone, which is a set; all others are sums of these."""
         return HeldPairs(over, under, complete=False)
 
     @property
@@ -88,9 +88,9 @@ class Sets(Body):
             )
         if len(rows) * (self.n_queries + self.most) > _MOST_ENTRIES:
             raise SurveyError("the answers of so many people cannot be listed; give fewer at a time")
-        found = np.zeros((len(rows), self.n_queries + self.most))
-        np.put_along_axis(found, rows, 1.0, axis=1)
-        return found[:, : self.n_queries]
+        answers = np.zeros((len(rows), self.n_queries + self.most))
+        np.put_along_axis(answers, rows, 1.0, axis=1)
+        return answers[:, : self.n_queries]
 
     def are_rows(self, rows: NDArray[np.int64]) -> bool:
         """Whether every row is a set in the one form that it has."""

@@ -1,4 +1,4 @@
-"""Sparse: a matrix of which only the nonzero entries are stored."""
+"""Sparse: a matrix stored by its nonzero entries."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Sparse(Workload):
         if n_cols != over.size:
             raise WorkloadError(
                 f"the matrix has {n_cols:,} columns and the domain {over.size:,} values; they must be equal"
-            )
+            ).at("matrix")
         self._freeze(over, rows=rows, cols=cols, values=values, n_rows=n_rows, query_names=Names.of(names, n_rows))
         check_norm(self.radius)
 
@@ -100,16 +100,16 @@ class Sparse(Workload):
 
     def _squared_norms(self, indices: Indices) -> Floats:
         filled, norms = self._filled
-        place = np.searchsorted(filled, indices).clip(max=len(filled) - 1)
-        return np.where(filled[place] == indices, norms[place], 0.0)
+        index = np.searchsorted(filled, indices).clip(max=len(filled) - 1)
+        return np.where(filled[index] == indices, norms[index], 0.0)
 
     def _columns(self, indices: Indices) -> Floats:
         first, stop = np.searchsorted(self.cols, indices, "left"), np.searchsorted(self.cols, indices, "right")
         entries = stop - first
         person = np.repeat(np.arange(len(indices)), entries)
-        place = np.arange(len(person)) + np.repeat(first - np.cumsum(entries) + entries, entries)
+        index = np.arange(len(person)) + np.repeat(first - np.cumsum(entries) + entries, entries)
         answers = np.zeros((len(indices), self.n_queries))
-        answers[person, self.rows[place]] = self.values[place]
+        answers[person, self.rows[index]] = self.values[index]
         return answers
 
     @cached_property

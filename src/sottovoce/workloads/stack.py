@@ -194,10 +194,10 @@ class Stack(Workload):
         prefixed = _PREFIXED.fullmatch(name)
         if prefixed:
             number, name = int(prefixed[1]), prefixed[2]
-            found = [(number, self.parts[number]._find(name))] if number < len(self.parts) else []
+            queries = [(number, self.parts[number]._find(name))] if number < len(self.parts) else []
         else:
-            found = [(number, part._find(name)) for number, part in enumerate(self.parts)]
-        rows = [self._starts[number] + query for number, query in found if query >= 0]
+            queries = [(number, part._find(name)) for number, part in enumerate(self.parts)]
+        rows = [self._starts[number] + query for number, query in queries if query >= 0]
         return rows[0] if len(rows) == 1 else -1
 
     @property
@@ -206,12 +206,12 @@ class Stack(Workload):
 
     def table_cells(self, names: tuple[str, ...]) -> TableCells | None:
         """The table of the part in which the fewest answers add up to a cell."""
-        found = [
+        tables = [
             TableCells(cells.attributes, cells.cells + start, cells.scale / weight)
             for part, start, weight in zip(self.parts, self._starts, self.weights, strict=False)
             if (cells := part.table_cells(names)) is not None
         ]
-        return min(found, key=lambda one: one.cells.shape[-1], default=None)
+        return min(tables, key=lambda table: table.cells.shape[-1], default=None)
 
     def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
         for part, weight in zip(self.parts, self.weights, strict=True):
@@ -237,7 +237,7 @@ def _part(statement: object, domain: Domain) -> Workload:
     if not isinstance(statement, dict) or not isinstance(statement.get("type"), str) or "domain" in statement:
         raise WorkloadError("a stack's parts must have a type and no domain")
     if statement["type"] == Stack.kind:
-        raise WorkloadError("a stack's part is itself a stack; state its parts directly")
+        raise WorkloadError("a stack's part is itself a stack; state its parts directly").at("workloads")
     return _restore_family(_PARTS, statement, domain)
 
 

@@ -37,7 +37,7 @@ class Table(Workload):
         if matrix.shape[1] != domain.size:
             raise WorkloadError(
                 f"the matrix has {matrix.shape[1]:,} columns and the domain {domain.size:,} values; they must be equal"
-            )
+            ).at("matrix")
         self._freeze(domain, matrix=matrix, query_names=Names.of(names, len(matrix)))
         check_norm(self.radius)
 
@@ -107,7 +107,7 @@ def _checked_matrix(matrix: object) -> Floats:
     if array.dtype.kind not in "fiub":
         raise WorkloadError(f"the matrix has {array.dtype.name} entries: {remedy}")
     if array.ndim != 2 or array.size == 0:
-        raise WorkloadError(f"the matrix is empty or not two-dimensional: {remedy}")
+        raise WorkloadError(f"the matrix is empty or not two-dimensional: {remedy}").at("matrix")
     if array.size > MAX_ENTRIES:
         raise WorkloadError(
             f"the matrix has {array.size:,} entries; at most {MAX_ENTRIES:,} can be stored: "
@@ -116,7 +116,7 @@ def _checked_matrix(matrix: object) -> Floats:
     with np.errstate(over="ignore"):  # a wider float may not fit; it is refused below
         copy = array.astype(np.float64, order="C", copy=True)
     if not np.isfinite(copy).all():
-        raise WorkloadError(f"the matrix has entries that are infinite or not a number: {remedy}")
+        raise WorkloadError(f"the matrix has entries that are infinite or not a number: {remedy}").at("matrix")
     copy += 0.0  # removes negative zeros: equal matrices have equal JSON
     copy.flags.writeable = False
     return copy
@@ -229,13 +229,13 @@ class Features(Table):
     def __init__(self, domain: object, function: Callable[[Any], Any], names: Sequence[str]) -> None:
         values = Domain.of(domain)
         if not isinstance(names, Sequence) or isinstance(names, str) or not names:
-            raise WorkloadError("names must be a list with one string for each number the function returns")
+            raise WorkloadError("names must be a list with one string for each number the function returns").at("names")
         Names.of(names, len(names))  # before the function is called, which may be slow
         if values.size > _MAX_VALUES or values.size * len(names) > MAX_ENTRIES:
             raise WorkloadError(
                 f"the function would be called for {values.size:,} values and fill {values.size * len(names):,} "
                 f"numbers; at most {_MAX_VALUES:,} values and {MAX_ENTRIES:,} numbers are tabulated"
-            )
+            ).at("domain")
         answers = [_flat(function(value_at(values, index))) for index in range(values.size)]
         if any(len(answer) != len(names) for answer in answers):
             raise WorkloadError(f"the function must return {len(names)} numbers for every value, one per name")
@@ -289,7 +289,7 @@ class Moments(Table):
 
     @cached_property
     def centred(self) -> Moments:
-        """The same for a number from -1 to 1, with as many grid points."""
+        """These moments of a number from -1 to 1, with as many grid points."""
         return Moments(NumberGrid(-1.0, 1.0, "", self.grid.points), self.spread)
 
     @cached_property

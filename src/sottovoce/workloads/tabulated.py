@@ -46,7 +46,7 @@ class HeldPairs(NamedTuple):
 
 
 class Tabulated:
-    """Answers of which tables may follow: none, unless a family knows better."""
+    """Answers from which tables may follow: none, unless a family knows better."""
 
     @property
     def has_tables(self) -> bool:

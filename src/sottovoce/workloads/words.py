@@ -17,7 +17,7 @@ __all__ = ["OneWord"]
 @final
 @dataclass(frozen=True)
 class OneWord(Body):
-    """The share of people with a word: any one, since none is listed. People hold it or do not."""
+    """The share of people with one word, which may be any: none is listed."""
 
     code: WordCode
 
@@ -40,13 +40,13 @@ class OneWord(Body):
         return 1.0
 
     def columns(self, values: ArrayLike) -> Floats:
-        """There is no word to compare with."""
+        """Always refused: no word is listed to compare with."""
         raise SurveyError("words are not listed: ask an estimate for the share of one, with estimate.of(word)")
 
     def name(self, query: int) -> str:
-        """What it is."""
+        """The name of the only answer."""
         return "share of a word"
 
     def find(self, name: str) -> int:
-        """The only one."""
+        """Always refused: no word is listed."""
         raise SurveyError("words are not listed: ask an estimate for the share of one, with estimate.of(word)")

@@ -6,7 +6,7 @@ export const toHex = (bytes: Uint8Array): string => Array.from(bytes, (b) => b.t
 
 /** The bytes behind lower-case hexadecimal. */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> {
-  if (!/^(?:[0-9a-f]{2})*$/.test(text)) throw new RangeError("this is no lower-case hexadecimal");
+  if (!/^(?:[0-9a-f]{2})*$/.test(text)) throw new RangeError("this is not lower-case hexadecimal");
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }
 

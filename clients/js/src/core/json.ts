@@ -38,7 +38,7 @@ export function parseJson(text: string | Uint8Array): Json {
   } catch {
     // Neither the platform's words nor its error go any further: they may quote the text.
   }
-  throw new SurveyError("this is no JSON, or not in its shortest form: no key twice, numbers such as 1, not 1.0");
+  throw new SurveyError("this is not JSON, or not in its shortest form: no key twice, numbers such as 1, not 1.0");
 }
 
 // The one way to write JSON (RFC 8785): keys sorted by UTF-16 code units, no spaces, shortest numbers, UTF-8.
@@ -67,5 +67,5 @@ export function canonicalText(value: Json, depth = 0): string {
   return JSON.stringify(value);
 }
 
-/** The same as UTF-8: what is hashed and signed. */
+/** Canonical JSON as UTF-8: what is hashed and signed. */
 export const canonicalBytes = (value: Json): Uint8Array<ArrayBuffer> => new TextEncoder().encode(canonicalText(value));

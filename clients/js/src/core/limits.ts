@@ -1,7 +1,7 @@
 /**
  * What a survey may ask for: the one home of every allowed range, and the checks at the edge.
  *
- * Sizes are what a person's device goes to, about a second of work, whoever signs: less than a survey may ask at all.
+ * Sizes are what a person's device goes to, about a second of work, for any signer: less than a survey may ask at all.
  */
 import { DomainError, SurveyError } from "./errors.js";
 

@@ -1,4 +1,5 @@
 /** How a device reaches a collector: requests to one address, each failure a `ServiceError`. */
+import type { ErrorBody, ErrorDetail } from "./api_types.js";
 import { ServiceError } from "./errors.js";
 import { oneLine } from "./text.js";
 
@@ -65,13 +66,13 @@ function parsed(body: Uint8Array): unknown {
 /** The error for a response other than 2xx, with the message in it if there is one; `who` answered. */
 export function refusal(who: string, status: number, retryAfter: string, body: Uint8Array): ServiceError {
   const seconds = /^[0-9]{1,9}$/.test(retryAfter) ? Number(retryAfter) : null;
-  let answer: any;
+  let answer: Partial<ErrorBody> | null;
   try {
-    answer = parsed(body);
+    answer = parsed(body) as typeof answer;
   } catch {
     answer = null;
   }
-  const { code, message } = answer?.error ?? {};
+  const { code, message }: Partial<ErrorDetail> = answer?.error ?? {};
   return typeof code === "string" && typeof message === "string"
     ? new ServiceError(oneLine(message, 500), oneLine(code, 60), status, seconds)
     : new ServiceError(`${who} answered with status ${status}`, BAD_ANSWER, status, seconds);

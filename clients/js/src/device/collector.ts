@@ -3,6 +3,7 @@
  *
  * The order matters: key, signature and id are verified over the received bytes before these are parsed.
  */
+import type { Acknowledgement, Envelope, LogProof, TimeAnswer } from "../core/api_types.js";
 import { equalBytes, fromBase64url, sha256, toHex } from "../core/bytes.js";
 import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError, TransparencyError } from "../core/errors.js";
 import { MAX_ATTACHMENT_BYTES, MAX_SURVEY_BYTES } from "../core/limits.js";
@@ -12,21 +13,11 @@ import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "../core/
 import type { Panel } from "../surveys/panel.js";
 import { type Asked, readSurvey } from "../surveys/read.js";
 import { Survey } from "../surveys/survey.js";
-import { type SurveyProof, readLogProof } from "../transparency/evidence.js";
+import { readLogProof } from "../transparency/evidence.js";
 import { BAD_ANSWER, type Transport } from "../core/transport.js";
 import { checkSurveyId, type Upload } from "./wire.js";
 
 const MOST_ATTACHMENTS = 4;
-
-/** A survey as the collector sends it. */
-interface SignedSurvey {
-  readonly id: string;
-  readonly statement: string;
-  readonly signature: string;
-  readonly key: string;
-  readonly attachments: readonly string[];
-  readonly state: string;
-}
 
 /** A verified survey, the key that signed it, and its state, which is unsigned. */
 export interface Published {
@@ -83,7 +74,7 @@ export class Collector {
   }
 
   /** What its log proves of a survey to a device that has seen so many blocks of it; null if it has no log. */
-  async logProof(id: string, block: number): Promise<SurveyProof | null> {
+  async logProof(id: string, block: number): Promise<LogProof | null> {
     try {
       return readLogProof(await this.#try(() => this.#http.get(`/v1/log/proofs/${checkSurveyId(id)}?block=${block}`)));
     } catch (error) {
@@ -101,7 +92,7 @@ export class Collector {
 
   /** Its clock, in milliseconds since 1970. */
   async time(): Promise<number> {
-    const answer: any = await this.#get("/v1/time");
+    const answer = (await this.#get("/v1/time")) as Partial<TimeAnswer> | null;
     const now = typeof answer?.now === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(answer.now) ? Date.parse(answer.now) : NaN;
     if (Number.isNaN(now)) throw new ServiceError("the collector does not say what time it is", BAD_ANSWER);
     return now;
@@ -109,7 +100,9 @@ export class Collector {
 
   /** Send one report; on return it is durable at the collector. */
   async send(upload: Upload): Promise<void> {
-    const answer: any = await this.#try(() => this.#http.post(upload.path, upload.body, upload.contentType));
+    const answer = (await this.#try(() =>
+      this.#http.post(upload.path, upload.body, upload.contentType),
+    )) as Partial<Acknowledgement> | null;
     if (answer?.accepted !== 1) {
       // A proxy may answer anything with status 200; only this means that the report was stored.
       throw new ServiceError("the collector does not say that it has the report", BAD_ANSWER);
@@ -125,13 +118,13 @@ export class Collector {
     return this.#try(() => this.#http.get(path, 4 * MAX_SURVEY_BYTES + 2 ** 16));
   }
 
-  async #envelope(id: string): Promise<SignedSurvey> {
+  async #envelope(id: string): Promise<Envelope> {
     const envelope = readEnvelope(await this.#get(`/v1/surveys/${checkSurveyId(id)}`));
     if (envelope.id !== id) throw new SignatureError("the collector answered with another survey");
     return envelope;
   }
 
-  async #checked(envelope: SignedSurvey, trusted: Uint8Array | null): Promise<Published> {
+  async #checked(envelope: Envelope, trusted: Uint8Array | null): Promise<Published> {
     const [key, statement] = await signed(envelope, trusted ?? this.#http.signer);
     const survey = await readSigned(statement, await this.#attachments(envelope), this.#mechanisms);
     if (!equalBytes(survey.canonical, statement)) {
@@ -141,7 +134,7 @@ export class Collector {
   }
 
   /** The attachments that the statement names by digest; parsing it verifies them. */
-  async #attachments(envelope: SignedSurvey): Promise<Record<string, Uint8Array>> {
+  async #attachments(envelope: Envelope): Promise<Record<string, Uint8Array>> {
     const named = envelope.attachments.filter((digest) => envelope.statement.includes(`"${digest}"`));
     if (named.length > MOST_ATTACHMENTS || !named.every((digest) => /^[0-9a-f]{64}$/.test(digest))) {
       throw new ServiceError("the survey's attachments are too many, or misnamed", BAD_ANSWER);
@@ -154,18 +147,18 @@ export class Collector {
   }
 }
 
-function readEnvelope(answer: unknown): SignedSurvey {
-  const found = (answer ?? {}) as SignedSurvey;
+function readEnvelope(answer: unknown): Envelope {
+  const found = (answer ?? {}) as Envelope;
   const texts = [found.id, found.statement, found.signature, found.key, found.state];
   const listed = Array.isArray(found.attachments) ? found.attachments : [null];
   if (![...texts, ...listed].every((text) => typeof text === "string")) {
-    throw new ServiceError("the collector's answer is no published survey", BAD_ANSWER);
+    throw new ServiceError("the collector's answer is not a published survey", BAD_ANSWER);
   }
   return found;
 }
 
 /** The key and the statement, after signature and id are verified; the statement is not parsed. */
-async function signed(envelope: SignedSurvey, trusted: Uint8Array | null): Promise<[Uint8Array, Uint8Array]> {
+async function signed(envelope: Envelope, trusted: Uint8Array | null): Promise<[Uint8Array, Uint8Array]> {
   const key = fromBase64url(envelope.key, PUBLIC_KEY_BYTES);
   if (trusted !== null && !equalBytes(key, trusted)) {
     throw new SignatureError(

@@ -135,7 +135,7 @@ export class Device {
    * it asks for more than the owner allows; with `ClockError` if a tracking survey is answered while this device's clock
    * is more than a day off the collector's; with `ValueOutsideDomainError`; with `LedgerError` if the store cannot be
    * used; with `ServiceError` if the survey cannot be had. Whatever it is, nothing was sent that is not in the ledger.
-   * Once the answer is drawn, a collector that cannot be reached is no error: the receipt says that it is "unsent", and
+   * Once the answer is drawn, a collector that cannot be reached is not an error: the receipt says that it is "unsent", and
    * why.
    */
   async answer(url: string, id: string, value: unknown, options: AnswerOptions = {}): Promise<Receipt> {

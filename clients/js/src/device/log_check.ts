@@ -2,7 +2,7 @@
  * Before a device answers: is the survey in the collector's log, and is it still the log that was shown before?
  *
  * A collector that shows some people another survey than others must either leave it out of the log, or show two logs;
- * the first is refused here, and so is the second by whoever has seen both.
+ * the first is refused here, and the second by any client that has seen both.
  */
 import type { Clock } from "./clock.js";
 import type { Collector } from "./collector.js";

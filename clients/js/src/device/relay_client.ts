@@ -1,4 +1,5 @@
 /** The client of a relay: fetches the collector's keys, leaves sealed reports there, and sends sealed requests through it. */
+import type { MessageReceipt } from "../core/api_types.js";
 import { ServiceError } from "../core/errors.js";
 import { BAD_ANSWER, refusal, type Sent, Transport } from "../core/transport.js";
 import { decodeResponse, encodeRequest } from "../oblivious/binary_http.js";
@@ -37,7 +38,9 @@ export class RelayClient {
   /** Leave a sealed report; on return it is durable at the relay, which forwards it later, with many others. */
   async leave(surveyId: string, message: Uint8Array<ArrayBuffer>): Promise<void> {
     const path = `/v1/boxes/${surveyId}`;
-    const answer: any = await this.#try(() => this.#http.post(path, message, REQUEST_MEDIA_TYPE));
+    const answer = (await this.#try(() =>
+      this.#http.post(path, message, REQUEST_MEDIA_TYPE),
+    )) as Partial<MessageReceipt> | null;
     if (answer?.accepted !== 1) {
       throw new ServiceError("the relay does not say that it has the report", BAD_ANSWER);
     }

@@ -29,7 +29,7 @@ export class RelayPolicy {
         "bad_address",
       );
     }
-    // Whoever insists trusts the relay they named: any collector can state one of its own.
+    // A person who insists trusts the named relay: any collector can state one of its own.
     const named = insists && !relays ? [collectorUrl(relay, true, "relay")] : relays?.map(checkRelayUrl);
     this.#allowed = named ? new Set(named) : null;
   }

@@ -55,7 +55,7 @@ export async function send(collector: Collector, kept: Answer, sending: Sending)
 /**
  * Leave a sealed report at a relay.
  *
- * It is sealed to what the survey's key has signed: whoever stands in for the relay learns its size and nothing else.
+ * It is sealed to what the survey's key has signed: a false relay learns its size and nothing else.
  * The same report is sealed to the same bytes, so that the relay holds it once, however often it is sent.
  */
 async function sendThrough(relay: RelayClient, kept: Answer, store: Store): Promise<void> {

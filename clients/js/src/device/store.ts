@@ -124,7 +124,7 @@ export function checkAnswer(kept: unknown): Answer {
   return found;
 }
 
-/** The same for a survey that was joined. */
+/** A survey that was joined, as it was stored; throws where it is damaged. */
 export function checkJoined(kept: unknown): Joined {
   const found = (kept ?? {}) as Joined;
   const texts = [found.question, found.collector];
@@ -134,7 +134,7 @@ export function checkJoined(kept: unknown): Joined {
   return found;
 }
 
-/** The same for evidence. */
+/** Evidence about a log, as it was stored; throws where it is damaged. */
 export function checkConflict(kept: unknown): LogConflict {
   const found = (kept ?? {}) as LogConflict;
   const texts = [found.collector, found.remembered, found.found, found.day];
@@ -146,7 +146,7 @@ export function checkConflict(kept: unknown): LogConflict {
 export const isSameConflict = (one: LogConflict, other: LogConflict): boolean =>
   one.remembered === other.remembered && one.found === other.found;
 
-/** The same for the secret. */
+/** The secret of a device, as it was stored; throws where it is damaged. */
 export function checkSecret(kept: unknown): Uint8Array {
   if (kept instanceof Uint8Array && kept.length === SECRET_BYTES) return kept;
   throw damaged("its secret is not whole");

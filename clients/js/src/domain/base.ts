@@ -1,6 +1,6 @@
 /** What every domain is: values numbered 0 .. size-1, found by value, named by number, and stated in JSON. */
 import { ValueOutsideDomainError } from "../core/errors.js";
-import type { JsonObject } from "../core/json.js";
+import { isObject, type JsonObject } from "../core/json.js";
 
 /** What every domain does. */
 export abstract class Domain {
@@ -10,6 +10,8 @@ export abstract class Domain {
   abstract readonly allowed: string;
   /** The number of a value, -1 when it is not in the domain. */
   abstract find(value: unknown): bigint;
+  /** The value that null, undefined, NaN and absent fields count as; without one they are refused. */
+  readonly missing: string | number | bigint | null = null;
   protected abstract labelOf(index: bigint): string;
 
   constructor(
@@ -55,10 +57,27 @@ export abstract class Domain {
   }
 }
 
+/** Said where missing values count as something that is not a value. */
+export const MISSING_IS_NONE = "missing must be one of the values";
+
+/** Whether a value says that there is none. */
+export const isMissing = (value: unknown): boolean => value === null || value === undefined || Number.isNaN(value);
+
 /** A bigint for integers, null for everything else; truth values are no integers. */
 export function asInteger(value: unknown): bigint | null {
   if (typeof value === "bigint") return value;
   return Number.isSafeInteger(value) ? BigInt(value as number) : null;
+}
+
+/**
+ * What a record `{name: value}` or a list holds for each name; null if it is neither, or holds something else.
+ *
+ * An absent field is undefined, which its domain may have a label for.
+ */
+export function partsOf(value: unknown, names: readonly string[]): unknown[] | null {
+  if (Array.isArray(value)) return value.length === names.length ? value : null;
+  if (!isObject(value) || !Object.keys(value).every((name) => names.includes(name))) return null;
+  return names.map((name) => (Object.hasOwn(value, name) ? value[name] : undefined));
 }
 
 /** The index, if there is such a value, else -1. */

@@ -9,19 +9,23 @@ import { ProductDomain } from "./product.js";
 import { fromJson, RangeDomain } from "./ranges.js";
 import { TextDomain } from "./text.js";
 import { DomainError } from "../core/errors.js";
-import { isObject, type Json, type JsonObject } from "../core/json.js";
+import { checkFields, isObject, type Json, type JsonObject } from "../core/json.js";
 import { checkInteger } from "../core/limits.js";
 
-export { asInteger, Domain } from "./base.js";
+export { asInteger, Domain, isMissing, partsOf } from "./base.js";
 export { LabelDomain, ProductDomain, RangeDomain, TextDomain };
 
 /** The domain behind its statement; strict, so that a domain is stated in one way only. */
 export function readDomain(stated: unknown, inner = false): Domain {
   const keys = isObject(stated) ? Object.keys(stated).sort().join() : "";
   const fields = stated as JsonObject;
-  if (keys === "labels" && Array.isArray(fields.labels)) return new LabelDomain(fields, fields.labels as string[]);
-  if (keys === "size,start,step")
-    return new RangeDomain(fields, fromJson(fields.start), fromJson(fields.step), fromJson(fields.size));
+  if (/^labels(,missing)?$/.test(keys) && Array.isArray(fields.labels) && fields.missing !== null) {
+    return new LabelDomain(fields, fields.labels as string[], fields.missing as string | undefined);
+  }
+  if (/^(missing,)?size,start,step$/.test(keys)) {
+    const missing = "missing" in fields ? fromJson(fields.missing) : null;
+    return new RangeDomain(fields, fromJson(fields.start), fromJson(fields.step), fromJson(fields.size), missing);
+  }
   if (keys === "alphabet,length" && typeof fields.alphabet === "string") {
     return new TextDomain(fields, fields.alphabet, checkInteger("length", fields.length, 1, 62));
   }
@@ -34,8 +38,6 @@ export function readDomain(stated: unknown, inner = false): Domain {
 }
 
 function readAttribute(stated: Json): readonly [string, Domain] {
-  if (!isObject(stated) || Object.keys(stated).sort().join() !== "domain,name" || typeof stated.name !== "string") {
-    throw new DomainError("an attribute must hold exactly a name and a domain");
-  }
-  return [stated.name, readDomain(stated.domain, true)];
+  const { name, domain } = checkFields(stated, "an attribute", "name", "domain");
+  return [name as string, readDomain(domain, true)];
 }

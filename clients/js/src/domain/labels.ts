@@ -2,18 +2,25 @@
 import { isText, type JsonObject } from "../core/json.js";
 import { DomainError } from "../core/errors.js";
 import { checkDomainSize, MAX_DOMAIN_SIZE } from "../core/limits.js";
-import { asInteger, Domain, within } from "./base.js";
+import { asInteger, Domain, isMissing, MISSING_IS_NONE } from "./base.js";
 import { Lookup } from "./lookup.js";
 
-/** All texts, or all integers. Texts may also be given by their index, unless one of them reads like a number. */
+/**
+ * All texts, or all integers.
+ *
+ * A label is given by itself only: its position is refused. true and false are the labels "true" and "false" where both
+ * are listed.
+ */
 export class LabelDomain extends Domain {
   readonly size: bigint;
   readonly #positions: Lookup;
-  readonly #byIndex: boolean;
+  /** Whether truth values are labels of this domain. */
+  readonly #hasTruths: boolean;
 
   constructor(
     statement: JsonObject,
     readonly names: readonly string[] | readonly number[],
+    override readonly missing: string | number | null = null,
   ) {
     super(statement);
     const kind = typeof names[0];
@@ -25,16 +32,18 @@ export class LabelDomain extends Domain {
     this.size = checkDomainSize(BigInt(names.length), MAX_DOMAIN_SIZE);
     this.#positions = new Lookup(names.map(String));
     if (!this.#positions.isDistinct) throw new DomainError("labels must be distinct");
-    this.#byIndex = kind === "string" && !(names as string[]).some((name) => READS_AS_NUMBER.test(name));
+    if (missing !== null && !(names as unknown[]).includes(missing)) throw new DomainError(MISSING_IS_NONE);
+    this.#hasTruths = ["true", "false"].every((name) => (names as unknown[]).includes(name));
   }
 
-  find(value: unknown): bigint {
+  find(given: unknown): bigint {
+    const value = [given, this.missing][Number(isMissing(given))];
     // One search for every value, also for those that it cannot find.
     const integer = asInteger(value);
-    const found = BigInt(this.#positions.find(typeof value === "string" ? value : String(integer)));
-    const index = within(integer ?? -1n, this.size);
-    const isLabel = typeof this.names[0] === "string" ? typeof value === "string" : integer !== null;
-    return isLabel ? found : this.#byIndex ? index : -1n;
+    const isText = typeof value === "string" || (typeof value === "boolean" && this.#hasTruths);
+    const found = BigInt(this.#positions.find(isText ? String(value) : String(integer)));
+    const isLabel = typeof this.names[0] === "string" ? isText : integer !== null;
+    return [-1n, found][Number(isLabel)]!;
   }
 
   protected labelOf(index: bigint): string {
@@ -42,10 +51,7 @@ export class LabelDomain extends Domain {
   }
 
   get allowed(): string {
-    return (
-      `one of the survey's ${this.size} labels` + (this.#byIndex ? `, or an index from 0 to ${this.size - 1n}` : "")
-    );
-  }}
-
-// Among labels such as "1", "2" the integer 1 could be meant either way, so it is refused.
-const READS_AS_NUMBER = /^(?:[^\S\ufeff]|[\x1c-\x1f\x85])*[+-]*\p{Nd}+(?:[^\S\ufeff]|[\x1c-\x1f\x85])*$/u;
+    const labels = `one of the survey's ${this.size} labels`;
+    return typeof this.names[0] === "string" ? `${labels}, as text` : labels;
+  }
+}

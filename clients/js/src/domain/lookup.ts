@@ -1,7 +1,7 @@
 /**
  * Looking a value up by the same work for every value, whatever labels a survey lists.
  *
- * In a hash table some values take more steps than others, and whoever writes the survey chooses which.
+ * In a hash table some values take more steps than others, and the author of the survey chooses which.
  */
 
 /** Character i of a text as a number from 1 on; 0 after the end. */

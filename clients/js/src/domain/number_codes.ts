@@ -28,7 +28,7 @@ export class ByteCode extends WordCode {
     return [units, bytes.length > 0 && bytes.length <= this.longest];
   }
 
-  /** Of hexadecimal digits, two a byte, after 0x. */
+  /** Hexadecimal digits, two a byte, after 0x. */
   override spelling(typed: string): Spelling {
     const digits = /^\s*0x((?:[0-9a-f]{2})*)\s*$/i.exec(typed)?.[1]?.toLowerCase();
     if (digits === undefined) {
@@ -66,7 +66,7 @@ export class IntegerCode extends WordCode {
     return [units, code > 0n];
   }
 
-  /** Of decimal digits. */
+  /** Decimal digits. */
   override spelling(typed: string): Spelling {
     const value = /^\s*\d+\s*$/.test(typed) ? BigInt(typed) : typed;
     const isWord = this.has(value);

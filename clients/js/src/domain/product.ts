@@ -1,8 +1,8 @@
 /** Records of named attributes; a record's number is computed from its attributes', so none is ever listed. */
 import { DomainError } from "../core/errors.js";
-import { isObject, type JsonObject } from "../core/json.js";
+import type { JsonObject } from "../core/json.js";
 import { checkDomainSize, MAX_PRODUCT_SIZE } from "../core/limits.js";
-import { asInteger, Domain, within } from "./base.js";
+import { Domain, partsOf } from "./base.js";
 
 /** Records: one value for each named attribute. The last attribute varies fastest in the numbering. */
 export class ProductDomain extends Domain {
@@ -14,7 +14,7 @@ export class ProductDomain extends Domain {
   ) {
     super(statement);
     if (parts.length === 0) throw new DomainError("a product needs an attribute");
-    if (!parts.every(([name]) => /^[\p{XIDS}_]\p{XIDC}*$/u.test(name))) {
+    if (!parts.every(([name]) => typeof name === "string" && /^[\p{XIDS}_]\p{XIDC}*$/u.test(name))) {
       throw new DomainError("attributes must be named by identifiers such as age");
     }
     if (new Set(parts.map(([name]) => name)).size < parts.length) {
@@ -30,20 +30,13 @@ export class ProductDomain extends Domain {
     return this.parts;
   }
 
-  /** Of a record `{name: value}`, of a list of values in the attributes' order, or of a number. */
+  /** A record is `{name: value}`, or a list of values in the attributes' order. */
   find(value: unknown): bigint {
-    let given: unknown[];
-    if (Array.isArray(value)) {
-      given = value;
-    } else if (isObject(value)) {
-      if (!this.parts.every(([name]) => Object.hasOwn(value, name))) return -1n;
-      if (Object.keys(value).length !== this.parts.length) return -1n;
-      given = this.parts.map(([name]) => value[name]);
-    } else {
-      const integer = asInteger(value);
-      return integer === null ? -1n : within(integer, this.size);
-    }
-    if (given.length !== this.parts.length) return -1n;
+    const given = partsOf(
+      value,
+      this.parts.map(([name]) => name),
+    );
+    if (given === null) return -1n;
     // All attributes are looked up, also after one that is not found: timing must not reveal which it was.
     let [index, isInside] = [0n, true];
     for (const [i, [, domain]] of this.parts.entries()) {

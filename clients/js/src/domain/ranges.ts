@@ -2,7 +2,7 @@
 import { DomainError } from "../core/errors.js";
 import type { Json, JsonObject } from "../core/json.js";
 import { checkDomainSize, MAX_PRODUCT_SIZE } from "../core/limits.js";
-import { asInteger, Domain, within } from "./base.js";
+import { asInteger, Domain, isMissing, MISSING_IS_NONE, within } from "./base.js";
 
 const EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 const SMALLEST = -(2n ** 63n);
@@ -15,6 +15,7 @@ export class RangeDomain extends Domain {
     readonly start: bigint,
     readonly step: bigint,
     readonly size: bigint,
+    override readonly missing: bigint | null = null,
   ) {
     super(statement);
     if (step === 0n) throw new DomainError("a range's step must not be 0");
@@ -22,6 +23,7 @@ export class RangeDomain extends Domain {
     if (![start, this.last].every((end) => end >= SMALLEST && end <= LARGEST)) {
       throw new DomainError("a range must lie within 64-bit integers");
     }
+    if (missing !== null && !this.has(missing)) throw new DomainError(MISSING_IS_NONE);
   }
 
   get last(): bigint {
@@ -29,7 +31,7 @@ export class RangeDomain extends Domain {
   }
 
   find(value: unknown): bigint {
-    const integer = asInteger(value);
+    const integer = asInteger([value, this.missing][Number(isMissing(value))]);
     const offset = (integer ?? 0n) - this.start;
     const index = within(offset / this.step, this.size);
     return integer !== null && offset % this.step === 0n ? index : -1n;

@@ -21,7 +21,7 @@ function normalised(text: string, letters: LetterCase): string {
   return small.replace(SPACES, " ").normalize("NFC").replace(/^ | $/g, "");
 }
 
-/** The one spelling of a text; null for what is no word. */
+/** The canonical spelling of a text; null for anything that is not a word. */
 export function spelt(text: string, letters: LetterCase): string | null {
   const found = normalised(text, letters);
   return found === "" || REFUSED.test(found) ? null : found;

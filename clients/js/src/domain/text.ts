@@ -2,7 +2,7 @@
 import { isText, type JsonObject } from "../core/json.js";
 import { DomainError } from "../core/errors.js";
 import { checkDomainSize, MAX_PRODUCT_SIZE } from "../core/limits.js";
-import { asInteger, Domain, within } from "./base.js";
+import { Domain } from "./base.js";
 import { Lookup } from "./lookup.js";
 
 /** All texts of at most `maxLength` characters (code points) of an alphabet; a text before its extensions. */
@@ -12,7 +12,6 @@ export class TextDomain extends Domain {
   readonly textsWithin: readonly bigint[];
   /** 0 for the end of a text, 1 and so on for the letters. */
   readonly #codes: Lookup;
-  readonly #byIndex: boolean;
 
   constructor(
     statement: JsonObject,
@@ -30,7 +29,6 @@ export class TextDomain extends Domain {
     for (let l = 0; l < maxLength; l++) counts.push(1n + BigInt(count) * counts[l]!);
     this.textsWithin = counts;
     checkDomainSize(this.size, MAX_PRODUCT_SIZE);
-    this.#byIndex = !/\p{Nd}/u.test(alphabet);
   }
 
   get size(): bigint {
@@ -48,8 +46,8 @@ export class TextDomain extends Domain {
       number += [0n, step][Number(code > 0)]!;
       isInside &&= code >= 0;
     }
-    const index = within(asInteger(value) ?? -1n, this.size);
-    return [[-1n, index][Number(this.#byIndex)]!, [-1n, number][Number(isInside)]!][Number(text === value)]!;
+    isInside &&= text === value;
+    return [-1n, number][Number(isInside)]!;
   }
 
   protected labelOf(index: bigint): string {
@@ -63,6 +61,5 @@ export class TextDomain extends Domain {
   }
 
   get allowed(): string {
-    const most = `texts of at most ${this.maxLength} characters out of ${JSON.stringify(this.alphabet)}`;
-    return most + (this.#byIndex ? `, or a number from 0 to ${this.size - 1n}` : "");
+    return `texts of at most ${this.maxLength} characters out of ${JSON.stringify(this.alphabet)}`;
   }}

@@ -13,7 +13,7 @@ abstract class TextCode extends WordCode {
     super();
   }
 
-  /** Why a text in its one spelling is no word. */
+  /** Why a text in canonical spelling is not a word. */
   protected abstract whyOther(text: string): string;
 
   /** The one spelling of a value; empty where it has none. */
@@ -64,7 +64,7 @@ export class LetterCode extends TextCode {
   protected override find(value: unknown): readonly [number[], boolean] {
     const word = [...this.spelt(value)];
     const units = Array.from({ length: this.longest }, (_, i) => this.#places.find(word[i] ?? "") + 1);
-    // Whoever is longer, or has a letter that is not listed, has more letters than were found.
+    // A text that is longer, or has an unlisted letter, has more letters than were found.
     const found = units.reduce((sum, unit) => sum + Number(unit > 0), 0);
     return [units, found > 0 && found === word.length];
   }

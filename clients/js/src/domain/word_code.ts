@@ -1,7 +1,7 @@
 /**
- * What every code of values is of which nobody listed any: a chain of units of equally many bits, zeros after its end.
+ * The code of a value that nobody listed: a chain of units of equally many bits, zeros after its end.
  *
- * The code of nothing but zeros is that of "other": of everything that is no word of this code.
+ * The code of nothing but zeros is that of "other": everything that is not a word of this code.
  */
 import { choose } from "../core/bits.js";
 

@@ -72,7 +72,7 @@ export function hashedPrefixes(bits: number, { epsilon, key }: Terms, own: JsonO
     randomize(code, source) {
       const unused = 8 * Math.ceil(bits / 8) - bits;
       if (!(code instanceof Uint8Array) || 8 * code.length !== bits + unused || code.at(-1)! & ((1 << unused) - 1)) {
-        throw new ValueOutsideDomainError(`the value is no code of ${bits} bits`);
+        throw new ValueOutsideDomainError(`the value is not a code of ${bits} bits`);
       }
       const row = source.below(total);
       const point = decodeIndex(inner.randomize(bucketOf(code, row), source), buckets);

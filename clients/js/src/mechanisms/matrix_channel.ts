@@ -12,7 +12,7 @@ import { decodeIndex, type Law, probe, type Reported } from "./laws/law.js";
 import { ratio } from "./laws/ratios.js";
 import { counted } from "./laws/words.js";
 
-/** Of a channel as it is unpacked, however small it was packed. */
+/** The limit of a channel as it is unpacked, however small it was packed. */
 const MOST_ENTRIES = 2 ** 21;
 const HEADER_BYTES = 13;
 const MAGIC = 0x4d435653; // "SVCM"

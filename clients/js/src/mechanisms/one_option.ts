@@ -1,4 +1,4 @@
-/** One option: it is drawn in public, and whether the person's set holds it is told by randomized response. */
+/** One option: it is drawn in public, and randomized response says whether the person's set holds it. */
 import { encodeIndex, indexWidth } from "../core/codecs.js";
 import { decodeIndex, type Law, type Reported, shares, twoChances } from "./laws/law.js";
 import { ratio, times } from "./laws/ratios.js";

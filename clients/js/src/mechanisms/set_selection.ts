@@ -92,7 +92,7 @@ export function setSelectionLaw({ mechanism, own, payload }: Reported): Law {
   const says =
     named.length === 0
       ? `None of the ${counted(options)} options, which may be said whatever is ticked.`
-      : `${counted(named.length)} of the ${counted(options)} options, of which some may be yours, or none` +
+      : `${counted(named.length)} of the ${counted(options)} options; some may be yours, or none` +
         `${naming(named, (option) => asked.options.label(option))}.`;
   // Those that meet the set differ by their first common member, in the sixtieth bit or so.
   const meets = (row: Row) => row.some((member) => members.has(member));

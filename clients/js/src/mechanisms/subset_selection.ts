@@ -73,7 +73,7 @@ export function subsetSelectionLaw({ mechanism, own, size, payload, label }: Rep
   const found = subsetMembers(payload, size, count);
   const members = new Set(found);
   const threshold = thresholdFor(mechanism, 0);
-  // Of all sets of this size, a share of count/size holds a given value.
+  // A share of count/size of all sets of this size holds a given value.
   const more = ratio(threshold * BigInt(size), ONE * BigInt(count));
   const less = ratio((ONE - threshold) * BigInt(size), ONE * BigInt(size - count));
   const which = naming(found, label);

@@ -3,6 +3,7 @@
  *
  * They come from a relay, which must not be able to put its own in their place.
  */
+import type { SignedKeys } from "../core/api_types.js";
 import { equalBytes, fromBase64url } from "../core/bytes.js";
 import { ServiceError, SignatureError } from "../core/errors.js";
 import { BAD_ANSWER } from "../core/transport.js";
@@ -19,20 +20,20 @@ export interface VerifiedKeys {
 
 /** The newest key in an answer to `GET /v1/keys`, if the trusted key signed it; without one, whichever is shown. */
 export async function readSignedKeys(answer: unknown, trusted: Uint8Array | null): Promise<VerifiedKeys> {
-  const { configurations: listed, signature, key, ...others } = (answer ?? {}) as Record<string, unknown>;
+  const { configurations: listed, signature, key, ...others } = (answer ?? {}) as SignedKeys;
   const isWhole = [listed, signature, key].every((text) => typeof text === "string");
   if (!isWhole || Object.keys(others).length > 0) {
-    throw new ServiceError("the relay's answer is no list of keys; is this its address?", BAD_ANSWER);
+    throw new ServiceError("the relay's answer is not a list of keys; is this its address?", BAD_ANSWER);
   }
-  const signer = fromBase64url(key as string, PUBLIC_KEY_BYTES);
+  const signer = fromBase64url(key, PUBLIC_KEY_BYTES);
   if (trusted !== null && !equalBytes(signer, trusted)) {
     throw new SignatureError(
       `the encryption keys are signed with the key ${(await fingerprint(signer)).slice(0, 16)}, and this device trusts ` +
         `only ${(await fingerprint(trusted)).slice(0, 16)}`,
     );
   }
-  const configurations = fromBase64url(listed as string);
-  await verify(signer, configurations, fromBase64url(signature as string, SIGNATURE_BYTES), KEYS);
+  const configurations = fromBase64url(listed);
+  await verify(signer, configurations, fromBase64url(signature, SIGNATURE_BYTES), KEYS);
   return { signer, configuration: newest(configurations) };
 }
 

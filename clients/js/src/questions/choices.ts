@@ -1,5 +1,5 @@
 /** Choices: which options do people tick, each up to a few of them? */
-import { type Domain, LabelDomain, RangeDomain, readDomain } from "../domain/domain.js";
+import { type Domain, isMissing, LabelDomain, RangeDomain, readDomain } from "../domain/domain.js";
 import { SurveyError, ValueOutsideDomainError } from "../core/errors.js";
 import { checkFields, type JsonObject } from "../core/json.js";
 import { checkInteger, MAX_DIMENSION } from "../core/limits.js";
@@ -45,12 +45,13 @@ export class Choices implements Question<AskedSets, Row>, Values {
   /** The numbers of the options, and dummies. */
   read(value: unknown): Row {
     const found = this.#find(value);
-    if (found === null) throw new ValueOutsideDomainError(`the value is no set of options; allowed: ${this.allowed}`);
+    if (found === null) throw new ValueOutsideDomainError(`the value is not a set of options; allowed: ${this.allowed}`);
     return found;
   }
 
   #find(value: unknown): Row | null {
-    const members: unknown[] | null = Array.isArray(value) || value instanceof Set ? [...value] : null;
+    const given = isMissing(value) ? [this.options.missing] : value;
+    const members: unknown[] | null = Array.isArray(given) || given instanceof Set ? [...given] : null;
     if (members === null || members.length > this.most) return null;
     // As many options are looked up for every set.
     const filled = Array.from({ length: this.most }, (_, i) => Number(this.options.find(i in members ? members[i] : 0)));

@@ -2,7 +2,7 @@
 import { Domain } from "../domain/domain.js";
 import { NumberGrid } from "../domain/number.js";
 import { SurveyError } from "../core/errors.js";
-import { checkFields, type JsonObject } from "../core/json.js";
+import type { JsonObject } from "../core/json.js";
 import { minimax } from "../strategies/minimax.js";
 import { optimizedNumber } from "../strategies/optimized.js";
 import { STRATEGIES } from "../strategies/registry.js";
@@ -23,8 +23,9 @@ class NumberBins extends Domain {
     return this.grid.allowed;
   }
 
-  find(value: unknown): bigint {
+  find(given: unknown): bigint {
     const { low, high, points } = this.grid;
+    const value = this.grid.numberOf(given);
     const isNumber = this.grid.has(value);
     const inside = Math.min(Math.max(isNumber ? (value as number) : low, low), high);
     // The same operations on doubles as in Python, the last ones since a bin's end, scaled, may exceed its number.
@@ -58,7 +59,7 @@ export class NumberQuestion implements Question {
   readonly strategies: Strategies<any, any>;
 
   constructor(stated: JsonObject) {
-    const { kind: _, wants, ...number } = checkFields(stated, "number", "kind", "wants", "low", "high", "unit", "points");
+    const { kind: _, wants, ...number } = stated;
     const strategies = wants === "distribution" ? STRATEGIES : FOR_MOMENTS.get(wants as string);
     if (!strategies) throw new SurveyError("wants must be one of mean, distribution, spread");
     this.grid = new NumberGrid(number);

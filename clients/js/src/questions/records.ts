@@ -1,5 +1,5 @@
 /** Records: the tables of a form with several fields, from one report per person. */
-import { type Domain, ProductDomain, readDomain } from "../domain/domain.js";
+import { type Domain, partsOf, ProductDomain, readDomain } from "../domain/domain.js";
 import { NumberGrid, STEPS } from "../domain/number.js";
 import { SurveyError, ValueOutsideDomainError } from "../core/errors.js";
 import { checkFields, isObject, type Json, type JsonObject } from "../core/json.js";
@@ -57,7 +57,7 @@ export class Records implements Question<AskedTables, readonly number[]>, Values
     return this.#find(value) !== null;
   }
 
-  /** Of a record `{name: value}`, or of a list of values in the fields' order. */
+  /** From a record `{name: value}`, or a list of values in the fields' order. */
   read(value: unknown): readonly number[] {
     const found = this.#find(value);
     if (found === null) throw new ValueOutsideDomainError(`the record is not one of this survey's; allowed: ${this.allowed}`);
@@ -65,15 +65,11 @@ export class Records implements Question<AskedTables, readonly number[]>, Values
   }
 
   #find(value: unknown): readonly number[] | null {
-    let given: unknown[];
-    if (Array.isArray(value)) {
-      given = value;
-    } else {
-      if (!isObject(value) || !this.fields.every(([name]) => Object.hasOwn(value, name))) return null;
-      if (Object.keys(value).length !== this.fields.length) return null;
-      given = this.fields.map(([name]) => value[name]);
-    }
-    if (given.length !== this.fields.length) return null;
+    const given = partsOf(
+      value,
+      this.fields.map(([name]) => name),
+    );
+    if (given === null) return null;
     // All fields are looked up, also after one that is not found: timing must not reveal which it was.
     const found = this.fields.map(([, field], i) => {
       if (!(field instanceof NumberGrid)) return Number(field.find(given[i]));

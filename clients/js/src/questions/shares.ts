@@ -21,7 +21,7 @@ export class Shares extends OverDomain implements Question<{ readonly domain: Do
   /** The answer is the number of a choice, where the domain lists a few by their numbers from 0 on. */
   ofQuery(query: Part): ((record: Record) => unknown) | null {
     const { domain } = this;
-    const isListed = domain instanceof RangeDomain && domain.start === 0n && domain.step === 1n;
+    const isListed = domain instanceof RangeDomain && domain.start === 0n && domain.step === 1n && domain.missing === null;
     if (!isListed || domain.size > MAX_CHOICES) return null;
     if (query.kind === "real") throw new QueryError("the query gives a real; a choice needs an integer, its number");
     return (record) => positionOf(query, record, Number(domain.size));

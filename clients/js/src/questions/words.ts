@@ -1,4 +1,4 @@
-/** Words: which words, byte strings or integers do people have, of which nobody listed any? */
+/** Words: which words, byte strings or integers do people have? Nobody lists them beforehand. */
 import { checkFields, type JsonObject } from "../core/json.js";
 import { prefixes } from "../strategies/prefixes.js";
 import type { Spelling, WordCode } from "../domain/word_code.js";
@@ -35,7 +35,7 @@ export class Words implements Question<WordCode, Uint8Array>, Values {
     return true;
   }
 
-  /** The value's code; that of "other" for what is no word. */
+  /** The value's code; that of "other" for anything that is not a word. */
   read(value: unknown): Uint8Array {
     return this.code.row(value);
   }

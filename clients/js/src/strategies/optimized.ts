@@ -14,7 +14,7 @@ export const optimized: StrategyKind<Workload, bigint> = {
   },
 };
 
-/** The same over the grid of a number, to which it is rounded at random. */
+/** A channel over the grid of a number, to which the number is rounded at random. */
 export const optimizedNumber: StrategyKind<NumberGrid, number> = {
   isAttached: true,
   make: (grid, terms, mechanism, attachment) => readRounded(attachment, grid, terms, mechanism),

@@ -5,7 +5,7 @@ import { parametersOf } from "../mechanisms/base/stated.js";
 import type { WordCode } from "../domain/word_code.js";
 import type { StrategyKind } from "./strategy.js";
 
-/** Most bits from one level to the next: whoever searches for words tries all ways to go on. */
+/** Most bits from one level to the next: a search for words tries all ways to go on. */
 const MAX_STEP = 22;
 
 export const prefixes: StrategyKind<WordCode, Uint8Array> = {

@@ -6,7 +6,7 @@ import { Stated, type Statement } from "./statement.js";
 
 /** A panel is never answered itself: a device draws its round once, and answers that. */
 export class Panel extends Stated {
-  readonly kind = "adaptive";
+  readonly kind = "panel";
   /** Probability that the promise leaves out: none in any round. */
   readonly delta = 0;
   readonly relay = null;

@@ -13,12 +13,12 @@ export interface Relay {
   readonly url: string;
   /** The smallest batch. */
   readonly least: number;
-  /** Of the central guarantee. */
+  /** The delta of the central guarantee. */
   readonly delta: number;
 }
 
 const LEAST_BATCH = 2;
-const MAX_USERS = 10 ** 10;
+const MAX_PEOPLE = 10 ** 10;
 const MAX_URL = 200;
 const URL_FORM =
   /^(https?):\/\/([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::([1-9][0-9]{0,4}))?(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/;
@@ -30,7 +30,7 @@ export function readRelay(stated: Json | undefined): Relay | null {
   const { url, least, delta } = checkFields(stated, "a survey's relay", "url", "least", "delta");
   return {
     url: checkRelayUrl(url),
-    least: checkInteger("least", least, LEAST_BATCH, MAX_USERS),
+    least: checkInteger("least", least, LEAST_BATCH, MAX_PEOPLE),
     // Without delta a shuffler adds nothing: with a small chance nobody's report hides this person's.
     delta: checkNumber("the relay's delta", delta, Number.MIN_VALUE, MAX_DELTA),
   };

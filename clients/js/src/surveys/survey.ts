@@ -50,7 +50,7 @@ export class Survey extends Stated {
     return this.seat ? this.seat.panel.domain : this.question.domain;
   }
 
-  /** The same, as far as vectors have it too. */
+  /** What a value can be, also where it is a vector. */
   get values(): Values {
     return this.domain ?? this.question.values;
   }

@@ -5,6 +5,7 @@
  * whole blocks of entries it has seen; the response holds the hashes of the block that it was in the middle of.
  */
 import { equalBytes, fromBase64url } from "../core/bytes.js";
+import type { LogProof } from "../core/api_types.js";
 import { canonicalBytes } from "../core/json.js";
 import { ServiceError, SignatureError, TransparencyError } from "../core/errors.js";
 import { BAD_ANSWER } from "../core/transport.js";
@@ -13,29 +14,12 @@ import { HASH_BYTES, readCheckpoint, type TreeHead } from "./tree_head.js";
 
 const BLOCK_ENTRIES = 256;
 
-/** That a survey is in the log, and that the log goes on from what was seen of it; hashes are in base64url. */
-export interface SurveyProof {
-  /** The signed note of the log's head. */
-  readonly checkpoint: string;
-  /** Of the survey in the log, from 0. */
-  readonly position: number;
-  readonly inclusion: readonly string[];
-  /** Where the block begins. */
-  readonly start: number;
-  /** Roots of the full subtrees before the block. */
-  readonly before: readonly string[];
-  /** Hashes of the block's leaves, as far as there are any. */
-  readonly block: readonly string[];
-  /** The proof from the block's end to the head. */
-  readonly consistency: readonly string[];
-}
-
 /** The block that a log of this size was in the middle of. */
 export const blockOf = (size: number): number => Math.floor(size / BLOCK_ENTRIES);
 
 /** A response as a proof, if it has the form of one. */
-export function readLogProof(answer: unknown): SurveyProof {
-  const found = (answer ?? {}) as SurveyProof;
+export function readLogProof(answer: unknown): LogProof {
+  const found = (answer ?? {}) as LogProof;
   const { checkpoint, position, start, inclusion, before, block, consistency } = found;
   const isWhole =
     typeof checkpoint === "string" &&
@@ -43,13 +27,13 @@ export function readLogProof(answer: unknown): SurveyProof {
     [inclusion, before, block, consistency].every(
       (hashes) => Array.isArray(hashes) && hashes.every((hash) => typeof hash === "string" && /^[\w-]{43}$/.test(hash)),
     );
-  if (!isWhole) throw new ServiceError("the collector's answer is no proof of its log", BAD_ANSWER);
+  if (!isWhole) throw new ServiceError("the collector's answer is not a proof of its log", BAD_ANSWER);
   return found;
 }
 
 /** The head of the log, if the survey is in it and it continues what is remembered; else rejects with `TransparencyError`. */
 export async function checkLogProof(
-  proof: SurveyProof,
+  proof: LogProof,
   key: Uint8Array,
   survey: string,
   remembered: TreeHead | null,
@@ -63,7 +47,7 @@ export async function checkLogProof(
   return head;
 }
 
-async function checkContinues(proof: SurveyProof, head: TreeHead, { size, root }: TreeHead): Promise<void> {
+async function checkContinues(proof: LogProof, head: TreeHead, { size, root }: TreeHead): Promise<void> {
   if (head.size < size) {
     throw new TransparencyError(`the log has become shorter: it had ${size} entries, and now ${head.size}`, true);
   }

@@ -33,7 +33,7 @@ export async function readCheckpoint(note: string, key: Uint8Array): Promise<Tre
   const found = note.length <= LONGEST_CHECKPOINT ? NOTE.exec(note) : null;
   const [, text = "", origin = "", size = "", root = "", name = "", signature = ""] = found ?? [];
   if (found === null || !Number.isSafeInteger(Number(size))) {
-    throw new TransparencyError("this is no checkpoint of a log of surveys: it must be a signed note as of C2SP");
+    throw new TransparencyError("this is not a checkpoint of a log of surveys: it must be a signed note as of C2SP");
   }
   const own = `sottovoce/log/${await fingerprint(key)}`;
   if (origin !== own || name !== own) throw new TransparencyError("the checkpoint is of the log that another key signs");
@@ -51,6 +51,6 @@ export async function readCheckpoint(note: string, key: Uint8Array): Promise<Tre
   }
 }
 
-/** Base64 with its padding, of which every byte string has one form. */
+/** Base64 with its padding; every byte string has one form. */
 const fromBase64 = (text: string, length: number): Uint8Array =>
   fromBase64url(text.replaceAll("+", "-").replaceAll("/", "_"), length);

@@ -59,7 +59,7 @@ const table =
 
 /** Any matrix of real numbers. */
 export const dense: Family = table("names?");
-/** The same, made from a function of the value, with names. */
+/** A matrix made from a function of the value, with names. */
 export const features: Family = table("names");
 
 /** Entries sorted by column, then by row, none twice and none zero. */

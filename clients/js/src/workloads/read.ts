@@ -23,7 +23,7 @@ export function readWorkload(stated: Json | undefined): Workload {
   return rest.type === "stack" ? stack(domain, rest) : part(rest, domain);
 }
 
-/** A workload that is no stack, from what its statement holds besides the domain. */
+/** A workload that is not a stack, from what its statement holds besides the domain. */
 function part(stated: Json, domain: Domain): Workload {
   const { type, ...own } = isObject(stated) ? stated : ({} as JsonObject);
   const family = typeof type === "string" ? FAMILIES.get(type) : undefined;

@@ -1,4 +1,4 @@
-/** Bars as a chart is told them, and in the order and choice in which they are shown. */
+/** Bars as a chart takes them, and in the order and choice in which they are shown. */
 import { extentOf, type Extent, type Numbers } from "./ticks.js";
 import { interval, worded } from "./words.js";
 

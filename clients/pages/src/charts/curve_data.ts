@@ -1,4 +1,4 @@
-/** A curve over periods as a chart is told it: an estimate per period with its interval, gaps, and one period that is not over. */
+/** A curve over periods as a chart takes it: an estimate per period with its interval, gaps, and one period that is not over. */
 import { count, counted } from "../parts/format.js";
 import { extentOf, type Extent, type Numbers } from "./ticks.js";
 import { interval, worded } from "./words.js";

@@ -1,4 +1,4 @@
-/** Lines as a chart is told them, and as columns over one common x: series may have places of their own. */
+/** Lines as a chart takes them, and as columns over one common x: series may have places of their own. */
 import type { Numbers } from "./ticks.js";
 
 export interface Line {

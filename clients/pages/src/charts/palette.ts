@@ -55,7 +55,7 @@ export function onThemeChange(changed: () => void): () => void {
   };
 }
 
-/** The same colour, let through: `veil("rgb(1, 2, 3)", 0.2)`. */
+/** The colour, made transparent: `veil("rgb(1, 2, 3)", 0.2)`. */
 export function veil(colour: string, opacity: number): string {
   const [red = "0", green = "0", blue = "0"] = colour.match(/[\d.]+/g) ?? [];
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;

@@ -50,7 +50,7 @@ export function saveFile(content: Blob, name: string): void {
 /** Dots of a saved picture to a pixel of its text. */
 const FINER = 2;
 
-/** The same picture in dots, for slides and messages that take no SVG. */
+/** The picture in dots, for slides and messages that take no SVG. */
 export async function savePng(text: string, name: string): Promise<void> {
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   try {

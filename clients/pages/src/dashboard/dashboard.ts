@@ -81,7 +81,7 @@ async function leave(): Promise<void> {
 }
 
 function showNothing(page: HTMLElement): void {
-  fill(page, el("h1", {}, "There is no such page"), el("p", {}, el("a", { href: "/" }, "All surveys")));
+  fill(page, el("h1", {}, "This page does not exist"), el("p", {}, el("a", { href: "/" }, "All surveys")));
 }
 
 applyTheme();

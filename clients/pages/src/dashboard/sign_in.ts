@@ -75,7 +75,7 @@ export function showSignIn(page: HTMLElement, why: string | null, then: (session
         "details",
         {},
         el("summary", {}, "Where do I get one?"),
-        el("p", {}, "Whoever runs this collector saw an admin's token when it started for the first time:"),
+        el("p", {}, "The operator of this collector saw an admin's token when it started for the first time:"),
         el("pre", {}, "sottovoce serve"),
         el(
           "p",

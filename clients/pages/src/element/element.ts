@@ -14,7 +14,7 @@ import { wantedBy } from "./wanted.js";
 
 const NAME = "sottovoce-survey";
 
-/** What answering brings about; a page's own listeners are not told what somebody answers here by accident. */
+/** What answering brings about; a page's own listeners do not learn by accident what somebody answers here. */
 const ANSWERING = [
   ...["beforeinput", "input", "change", "keydown", "keypress", "keyup", "copy", "cut", "paste"],
   ...["compositionstart", "compositionupdate", "compositionend", "dragstart", "dragend", "drop"],
@@ -86,7 +86,7 @@ class SurveyElement extends Base implements SottovoceSurveyElement {
   connectedCallback(): void {
     this.#away = new AbortController();
     const { signal } = this.#away;
-    // What a page shows is gone when it is left: browsers may keep it as it was, for whoever presses Back.
+    // What a page shows is gone when it is left: browsers may keep it as it was, for a person who presses Back.
     addEventListener("pagehide", () => this.#end(), { signal });
     addEventListener("pageshow", (event) => event.persisted && this.#begin(), { signal });
     this.#begin();

@@ -295,7 +295,7 @@ const INSECURE = "Browsers offer cryptography only on pages that came over https
 const PANEL = "panel";
 
 function panelStop(address: string): Stopped {
-  const { setback } = mistake(PANEL, `An adaptive panel is answered on the survey's own page, ${address}, and not embedded.`);
+  const { setback } = mistake(PANEL, `A panel is answered on the survey's own page, ${address}, and not embedded.`);
   const text = "It asks its questions on a page of its own. Nothing was drawn and nothing was sent.";
   return new Stopped({ ...setback, trouble: { ...setback.trouble, title: "This survey is answered on its own page", text } });
 }

@@ -4,7 +4,7 @@
  */
 import { mistake, type Setback, type Stopped } from "./setback.js";
 
-/** Milliseconds within which a browser has told the page what its policy forbade. */
+/** Milliseconds within which a browser reports to the page what its policy forbade. */
 const TOLD_WITHIN = 200;
 
 /** Seconds after which nobody is taken to be there. */
@@ -48,7 +48,7 @@ function notAllowed(url: string): Stopped {
     "origin_not_allowed",
     `This page's origin is ${location.origin}; the operator of ${url} must allow it: ` +
       `\`sottovoce serve --allow-origins ${location.origin}\`. (Something answers there, but this page may not read it. If ` +
-      "that is no collector of Sottovoce, the collector attribute is wrong.)",
+      "that is not a Sottovoce collector, the collector attribute is wrong.)",
   );
 }
 

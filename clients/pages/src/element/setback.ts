@@ -1,4 +1,4 @@
-/** What stops the element: a code for programs, words for the person, and a remedy for whoever made the page. */
+/** What stops the element: a code for programs, words for the person, and a remedy for the author of the page. */
 import {
   BudgetError,
   ClockError,
@@ -19,7 +19,7 @@ export interface Setback {
   readonly isRefusal: boolean;
   /** What the person reads. */
   readonly trouble: Trouble;
-  /** What whoever made the page reads, on it and on the console. */
+  /** What the author of the page reads, on it and on the console. */
   readonly remedy: string;
 }
 
@@ -40,7 +40,7 @@ export interface Place {
 }
 
 const MISPLACED = "This question cannot be shown here";
-const TELL_OWNER = "Whoever made this page has to mend it. Nothing was drawn and nothing was sent.";
+const TELL_OWNER = "The author of this page has to repair it. Nothing was drawn and nothing was sent.";
 
 /** A mistake in the page, which nobody who reads it can mend. */
 export const mistake = (code: string, remedy: string): Stopped =>
@@ -65,7 +65,7 @@ function judged(error: unknown, place: Place): Judged {
     return ["not_as_signed", true, `${why}; without that attribute, this origin trusts the first key it saw for good.`];
   }
   if (error instanceof TransparencyError) {
-    const words = `${said}. \`sottovoce log check\` shows what the collector lists; nothing is to be mended in this page.`;
+    const words = `${said}. \`sottovoce log check\` shows what the collector lists; nothing in this page needs repair.`;
     if (error.conflict) return ["two_logs", true, words];
     return ["not_in_log", true, words];
   }
@@ -84,7 +84,7 @@ function judged(error: unknown, place: Place): Judged {
 
 function ofService({ code, status, message }: ServiceError, { url, name }: Place): Judged {
   if (code === "bad_answer") {
-    return ["not_a_collector", false, `What answers at ${url} is no collector of Sottovoce (${message}): check the collector attribute.`];
+    return ["not_a_collector", false, `The server at ${url} is not a Sottovoce collector (${message}): check the collector attribute.`];
   }
   if (status === 410) return ["survey_deleted", true, "The survey was deleted, with all its reports: take the element away."];
   if (code === "survey_sealed") {
@@ -105,5 +105,5 @@ function ofBudget(said: string, { survey }: Place): Judged {
     const most = `browsers give one survey at most ${ALLOWANCE.cap}`;
     return ["above_cap", true, `The survey asks for epsilon ${survey.epsilon}, and ${most}: publish it with a smaller epsilon.`];
   }
-  return ["budget_spent", true, `${said}. This browser keeps one budget for all surveys of this page's origin; nothing is to be mended.`];
+  return ["budget_spent", true, `${said}. This browser keeps one budget for all surveys of this page's origin; nothing needs repair.`];
 }

@@ -34,7 +34,7 @@ const BROUGHT_ALONG =
   "What checks and draws here is a program that the page around it brings along. The page itself could read what you " +
   "type, as with any form; what is promised is about what leaves for the collector.";
 
-/** When the collector saw the address of whoever answers through a relay. */
+/** When the collector saw the address of a person who answers through a relay. */
 const [SEEN_FETCHING, NEVER_SEEN] = [
   "The collector has sent you the survey, so it saw your address then, though not your report.",
   "The survey came through the relay too, so the collector has not seen your address.",
@@ -122,7 +122,7 @@ export function turnView(shown: ShownSurvey & { readonly turn: MyTurn }): HTMLEl
   return spoken(view(shown, status, renewals(shown.turn, false), about(shown, !isComing)), shown.lang);
 }
 
-/** What stops it: for the person, and folded away for whoever made the page. `address` is a page to go to instead. */
+/** What stops it: for the person, and folded away for the author of the page. `address` is a page to go to instead. */
 export function stoppedView({ trouble, remedy }: Setback, again: (() => void) | null, address: string): HTMLElement {
   return el(
     "section",
@@ -133,7 +133,7 @@ export function stoppedView({ trouble, remedy }: Setback, again: (() => void) | 
     evidenceView(trouble.evidence),
     address !== "" && el("p", {}, el("a", { href: address }, "Open the survey’s own page")),
     again && el("p", {}, el("button", { type: "button", part: "button", onclick: again }, "Try now")),
-    el("p", { class: "quiet small", part: "remedy" }, "For whoever made this page: ", remedy),
+    el("p", { class: "quiet small", part: "remedy" }, "For the author of this page: ", remedy),
   );
 }
 

@@ -1,4 +1,4 @@
-/** What the element's attributes ask for; whatever is wrong with them is told to whoever made the page. */
+/** What the element's attributes ask for; what is wrong with them is shown to the author of the page. */
 import { fromBase64url } from "../../../js/src/core/bytes.js";
 import { ServiceError } from "../../../js/src/core/errors.js";
 import { collectorUrl, Http } from "../../../js/src/device/http.js";

@@ -1,10 +1,5 @@
-/** The service's JSON, from its OpenAPI document: run `npm run types` to write this file again. */
-
-/** Accepted reports are durable; refused ones are listed. */
-export interface Acknowledgement {
-  accepted: number;
-  refused: RefusedReport[];
-}
+/** The service's JSON that devices do not use, from its OpenAPI document: run `npm run types` in clients/pages to write this file again. */
+export type * from "../../../js/src/core/api_types.js";
 
 /** One answer; null stands for a number that is not finite. */
 export interface AnswerRow {
@@ -13,7 +8,7 @@ export interface AnswerRow {
   raw: number | null;
   low: number | null;
   high: number | null;
-  /** of a word: whether people have it, but for the stated probability */
+  /** for words: whether people have it, but for the stated probability */
   certain?: boolean;
 }
 
@@ -45,35 +40,26 @@ export interface Cdf {
   x: (number | string)[];
 }
 
-/** What the shuffled reports of one batch together reveal of one person, beside what one report reveals. */
+/** The guarantee of the shuffled reports of one batch, beside that of one report. */
 export interface CentralGuarantee {
-  /** of one report by itself; holds whoever colludes */
+  /** epsilon of one report by itself; it holds against any collusion */
   local_epsilon: number;
-  /** of a batch of `least` honest answers: proved */
+  /** proved epsilon of a batch of `least` honest answers */
   epsilon: number;
-  /** no smaller epsilon can be proved than this */
+  /** lower bound: no smaller epsilon can be proved */
   lower: number;
-  /** of the central guarantee */
+  /** delta of the central guarantee */
   delta: number;
   /** people in the smallest batch */
   least: number;
-  /** by what it is proved: blanket, clones or local */
+  /** method of the proof: blanket, clones or local */
   method: string;
-  /** what the central guarantee rests on */
+  /** assumption of the central guarantee */
   assumption: string;
   /** both guarantees in words, each with its assumption */
   promise: string;
   /** address of the relay that shuffles; null in a plan */
   relay?: string | null;
-}
-
-/** That one list begins with the other, as of RFC 9162. */
-export interface ConsistencyProof {
-  /** a number of entries */
-  old: number;
-  /** a number of entries */
-  new: number;
-  proof: string[];
 }
 
 /** One answer of a tracking survey over its periods; `trend` is null where closed periods are few. */
@@ -116,13 +102,13 @@ export interface CurvePointBody {
 
 /** Default values; `level` is that of margins and intervals. */
 export interface Defaults {
-  users: number;
+  people: number;
   max_report_bytes: number;
   max_counters: number;
   level: number;
 }
 
-/** By how much an answer changed from the earlier period to the later one. */
+/** The change of an answer from the earlier period to the later one. */
 export interface DifferenceBody {
   later: number;
   earlier: number;
@@ -140,9 +126,9 @@ export interface DifferenceBody {
 export interface Draft {
   /** a kind of /v1/questions */
   kind: string;
-  /** by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges (in records also of numbers, as objects of low, high, and optionally unit and points), a workload as text */
+  /** parameters by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges (in records also of numbers, as objects of low, high, and optionally unit and points; an object may also have labels, and missing, what missing values count as), a workload as text */
   parameters?: Record<string, unknown>;
-  users?: number | null;
+  people?: number | null;
   delta?: number | null;
   strategy?: string | null;
   mechanism?: string | null;
@@ -151,7 +137,7 @@ export interface Draft {
   max_counters?: number | null;
   epsilon: number;
   title?: string;
-  /** for a tracking survey: its periods, by the names that /v1/questions declares under calendar; null for a survey that is asked once */
+  /** periods of a tracking survey, by the names that /v1/questions declares under calendar; null for a survey that is asked once */
   calendar?: Record<string, unknown> | null;
   /** null for reports that are sent directly */
   relay?: RelayRequest | null;
@@ -167,15 +153,15 @@ export interface DraftAnswer {
   mechanism: string;
   report_bytes: number;
   /** the number of people for which these errors are expected, in all periods */
-  users: number;
+  people: number;
   /** the largest margin of any answer (95 %); null for a panel */
   margin: number | null;
   /** the expected L2 error over all answers; null for a panel */
   l2: number | null;
   explanation: string;
-  /** of a tracking survey: its privacy per window and over its life; null for others */
+  /** privacy of a tracking survey, per window and over its life; null for others */
   promise: string | null;
-  /** where reports go through a relay; null for others */
+  /** guarantee of reports that go through a relay; null without one */
   central: CentralGuarantee | null;
   notes: string[];
 }
@@ -188,38 +174,16 @@ export interface Embedding {
   script: string;
   /** the script's SHA-384, as a page states it */
   integrity: string;
-  /** of the script, not compressed */
+  /** length of the script, not compressed */
   bytes: number;
   /** web origins whose pages may ask; * for all, none if empty */
   allow_origins: string[];
-}
-
-/** A survey as it was signed: `id` is the SHA-256 of `statement`, `signature` is over it. */
-export interface Envelope {
-  id: string;
-  statement: string;
-  signature: string;
-  key: string;
-  attachments: string[];
-  state: "open" | "sealed";
-}
-
-/** The body of every error response. */
-export interface ErrorBody {
-  error: ErrorDetail;
 }
 
 /** What the expected error stays below. */
 export interface ErrorBound {
   l2: number | null;
   statement: string;
-}
-
-/** A code for programs, a message for people, and the field at fault where there is one. */
-export interface ErrorDetail {
-  code: string;
-  message: string;
-  field?: string | null;
 }
 
 /** Answers with intervals; `waiting` more reports are durable and not yet counted. */
@@ -240,9 +204,9 @@ export interface EstimateBody {
   level: number;
   /** why the intervals hold */
   method: string;
-  /** of a survey of words */
+  /** how words were found; for surveys of words only */
   words?: WordsFound;
-  /** of the survey, or words found, on all pages together */
+  /** number of answers, or of words found, on all pages together */
   n_answers: number;
   page: number;
   pages: number;
@@ -251,15 +215,15 @@ export interface EstimateBody {
   influence: InfluenceBody | null;
 }
 
-/** If everybody answered in every period, at an epsilon divided by the periods; null where no design can serve. */
+/** The cost if everybody answered in every period, with epsilon divided by the periods; null if no design serves. */
 export interface EveryPeriodCost {
-  /** of one answer */
+  /** epsilon of one answer */
   epsilon: number;
-  /** of one period, with as many people as the plan has */
+  /** margin of one period, with as many people as the plan has */
   margin: number | null;
-  /** people that the plan's error would take */
-  users: number | null;
-  /** that number over the plan's */
+  /** number of people that the plan's error would take */
+  people: number | null;
+  /** `people` divided by the people of the plan */
   times: number | null;
   /** why a number is null; else empty */
   reason: string;
@@ -294,14 +258,14 @@ export interface Heatmap {
   column_name: string;
 }
 
-/** For the shortest and the longest words. */
+/** The numbers of devices for the shortest and the longest words. */
 export interface HostileDevices {
   shortest: HostileNumber;
   longest: HostileNumber;
   statement: string;
 }
 
-/** How many devices suffice for a word of so many characters, and which share of all reports that is. `devices` is null where no number of them suffices, for want of reports. */
+/** The number of devices that suffice for a word of `characters` characters, and their share of all reports. `devices` is null if no number of them suffices, for want of reports. */
 export interface HostileNumber {
   characters: number;
   devices: number | null;
@@ -333,50 +297,9 @@ export interface Intervals {
   names: string[] | null;
 }
 
-/** The Ed25519 key that signs every survey here; devices pin it. */
-export interface KeyAnswer {
-  key: string;
-  fingerprint: string;
-}
-
-/** A part of the log. */
-export interface LogEntries {
-  /** a position in the log, from 0 */
-  start: number;
-  /** how many entries the log has */
-  size: number;
-  entries: LogEntry[];
-}
-
-/** An event of a survey. */
-export interface LogEntry {
-  /** what happened */
-  event: "published";
-  /** the survey's id: the SHA-256 of its canonical JSON */
-  survey: string;
-}
-
 /** The least severe level that is logged. */
 export interface LogLevel {
   level: "debug" | "error" | "info" | "warning";
-}
-
-/** That a survey is in the log, and that the log goes on from what was seen of it. */
-export interface LogProof {
-  /** the signed note of the log's head */
-  checkpoint: string;
-  /** of the survey in the log, from 0 */
-  position: number;
-  /** the proof that it is there */
-  inclusion: string[];
-  /** where the block begins */
-  start: number;
-  /** roots of the full subtrees before the block */
-  before: string[];
-  /** hashes of the block's leaves, as far as there are any */
-  block: string[];
-  /** the proof from the block's end to the head */
-  consistency: string[];
 }
 
 /** The scopes of a new token. */
@@ -407,13 +330,7 @@ export interface NumberHistogram {
   high: number[];
 }
 
-/** One report: its id in hexadecimal and its bytes in base64url. */
-export interface OneReport {
-  id: string;
-  report: string;
-}
-
-/** The share of people whose value is no word of the survey. */
+/** The share of people whose value is not a word of the survey. */
 export interface OtherShare {
   value: number;
   raw: number;
@@ -424,9 +341,9 @@ export interface OtherShare {
 /** A parameter of a question; `low` and `high` are the bounds of a number. */
 export interface ParameterEntry {
   name: string;
-  kind: "alphabet" | "attributes" | "choice" | "fields" | "integer" | "labels" | "number" | "range" | "text" | "workload";
+  kind: "alphabet" | "attributes" | "choice" | "fields" | "integer" | "labels" | "missing" | "number" | "range" | "text" | "workload";
   help: string;
-  /** as on the command line */
+  /** example, as on the command line */
   example: string;
   default: number | string | null;
   required: boolean;
@@ -434,7 +351,7 @@ export interface ParameterEntry {
   group: string;
   low: number | null;
   high: number | null;
-  /** the words of which one is given; empty for other kinds */
+  /** allowed words; empty for other kinds */
   choices: string[];
 }
 
@@ -451,7 +368,7 @@ export interface PeriodAhead {
   closes: string;
 }
 
-/** The periods of a tracking survey that have begun, on pages of a thousand, and the next one. `now` is the collector's time, `total` the number of all periods, null where there is no end of them, and `promise` what the survey states of a person's privacy. */
+/** The periods of a tracking survey that have begun, on pages of a thousand, and the next one. `now` is the collector's time, `total` the number of all periods, null without an end, and `promise` what the survey states of a person's privacy. */
 export interface PeriodList {
   /** in UTC, as 2027-01-04T00:00:00Z */
   now: string;
@@ -497,7 +414,7 @@ export interface Picture {
   level: number;
   /** why the intervals hold */
   method: string;
-  /** of a survey of words */
+  /** how words were found; for surveys of words only */
   words?: WordsFound;
   minimum_reports: number;
   waiting: number;
@@ -514,24 +431,24 @@ export interface Picture {
   raw: (number | null)[];
   low: (number | null)[];
   high: (number | null)[];
-  /** of words: whether people have each, but for the stated probability; null for others */
+  /** for words: whether people have each, but for the stated probability; null for others */
   certain: boolean[] | null;
-  /** of words: the least share that so many reports find, by length; null for others */
+  /** for words: the least share that these reports find, by length; null for others */
   findable: Findable[] | null;
   panels: (Bars | Cdf | Heatmap | Intervals)[];
-  /** of a number: its mean, deviation and quantiles; of a form, the mean of each number */
+  /** mean, deviation and quantiles of a number, or the mean of each number of a form */
   figures: NumberFigure[];
-  /** of a number's distribution */
+  /** histogram of a number; null unless its distribution was asked for */
   histogram: NumberHistogram | null;
 }
 
-/** A question and two of `epsilon`, `users` and the error; the third is computed. With `central_epsilon` reports are shuffled: `delta` is that of the central guarantee, one of `users` and the error is given, and the largest local epsilon that the certificate allows, up to `epsilon`, is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is that of one period, or `change`, the smallest that is seen between two periods, and the people are those of all. */
+/** A question and two of `epsilon`, `people` and the error; the third is computed. With `central_epsilon` reports are shuffled: `delta` is that of the central guarantee, one of `people` and the error is given, and the largest local epsilon that the certificate allows, up to `epsilon`, is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is that of one period, or `change`, the smallest that is seen between two periods, and the people are those of all. */
 export interface PlanRequest {
   /** a kind of /v1/questions */
   kind: string;
-  /** by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges (in records also of numbers, as objects of low, high, and optionally unit and points), a workload as text */
+  /** parameters by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges (in records also of numbers, as objects of low, high, and optionally unit and points; an object may also have labels, and missing, what missing values count as), a workload as text */
   parameters?: Record<string, unknown>;
-  users?: number | null;
+  people?: number | null;
   delta?: number | null;
   strategy?: string | null;
   mechanism?: string | null;
@@ -539,41 +456,41 @@ export interface PlanRequest {
   max_report_bytes?: number | null;
   max_counters?: number | null;
   epsilon?: number | null;
-  /** what the reports of one batch together may reveal; null without a shuffler */
+  /** central epsilon of the reports of one batch; null without a shuffler */
   central_epsilon?: number | null;
   /** people in the smallest batch that the shuffler forwards; null for all of them */
   least?: number | null;
   margin?: number | null;
   l2?: number | null;
   error?: number | null;
-  /** for words, instead of a margin: the share of people with a word to be found */
+  /** share of people with a word to be found; for words, instead of a margin */
   share?: number | null;
-  /** for words: the probability with which it is to be found; null for 0.9 */
+  /** probability with which that word is to be found, for words; null for 0.9 */
   probability?: number | null;
   /** number of periods; null with `renews` for no end */
   periods?: number | null;
   /** number of periods in which everybody answers once */
   renews?: number | null;
-  /** instead of a margin: seen at 95 %, with a power of 80 % */
+  /** smallest change that is seen, at 95 % with a power of 80 %; instead of a margin */
   change?: number | null;
   /** the share of people with each value; null for the worst case */
   population?: "uniform" | number[] | null;
 }
 
-/** A survey that can be run; `solved_for` names what was computed. `rounds`, `radius` and `error` are for a panel, whose error is the largest over all rounds; there `margin`, `l2` and whatever else belongs to one question are null. */
+/** A survey that can be run; `solved_for` names the computed quantity. `rounds`, `radius` and `error` are for a panel, whose error is the largest over all rounds; there `margin`, `l2` and all else that belongs to one question are null. */
 export interface Planned {
   question: string;
   answers: number | null;
   /** the unit of the answers, and so of a margin; empty for none */
   unit: string;
-  /** of one report: the local epsilon */
+  /** local epsilon: that of one report */
   epsilon: number;
   /** 0 where the promise is pure epsilon-LDP */
   delta: number;
-  /** with a shuffler; each option has its own epsilon */
+  /** guarantee with a shuffler, under which each option has its own epsilon; null without */
   central: CentralGuarantee | null;
-  users: number;
-  solved_for: "epsilon" | "error" | "rounds" | "users";
+  people: number;
+  solved_for: "epsilon" | "error" | "people" | "rounds";
   criterion: "l2" | "margin" | null;
   /** the error that was asked for, if any */
   target: number | null;
@@ -586,7 +503,7 @@ export interface Planned {
   strategy: string | null;
   mechanism: string;
   reason: string;
-  /** of a survey of words; null for others */
+  /** recall of words; null unless the question asks for words */
   recall: PlannedRecall | null;
   /** best first; those that cannot be chosen last */
   options: PlannedOption[];
@@ -597,7 +514,7 @@ export interface Planned {
   rounds: number | null;
   radius: number | null;
   error: number | null;
-  /** of a tracking survey; its `users` are those of all periods, its errors those of one */
+  /** plan of a tracking survey, whose people are those of all periods and errors those of one */
   tracking: PlannedTracking | null;
 }
 
@@ -609,7 +526,7 @@ export interface PlannedCurve {
 
 /** The error by which designs were compared, against the number of people and against epsilon. */
 export interface PlannedCurves {
-  users: PlannedCurve;
+  people: PlannedCurve;
   epsilon: PlannedCurve;
 }
 
@@ -621,7 +538,7 @@ export interface PlannedOption {
   fits: boolean;
   reason: string;
   epsilon: number;
-  users: number;
+  people: number;
   margin: number | null;
   l2: number | null;
   /** the L2 error before answers are projected */
@@ -636,7 +553,7 @@ export interface PlannedOption {
 
 /** The probability that a word is found and certain, by the share of people who have it. */
 export interface PlannedRecall {
-  /** with which words are to be found */
+  /** probability with which words are to be found */
   probability: number;
   /** the share that was asked for, if any */
   target: number | null;
@@ -647,17 +564,17 @@ export interface PlannedRecall {
   lengths: RecallByLength[];
 }
 
-/** What a tracking survey adds to the plan of one of its periods. */
+/** The part of a plan that only a tracking survey has. */
 export interface PlannedTracking {
   /** null for no end */
   periods: number | null;
   /** number of periods in which everybody answers once */
   window: number;
   windows: number | null;
-  users_per_period: number;
-  /** over all windows; null where it adds up without an end */
+  people_per_period: number;
+  /** epsilon over all windows; null where it adds up without an end */
   epsilon_in_all: number | null;
-  /** the smallest that is seen between two periods, at 95 % with a power of 80 % */
+  /** smallest change that is seen between two periods, at 95 % with a power of 80 % */
   change: number;
   every_period: EveryPeriodCost;
 }
@@ -697,28 +614,14 @@ export interface Questions {
   defaults: Defaults;
 }
 
-/** What is found of the words of one length. */
+/** The recall of words of one length. */
 export interface RecallByLength {
   /** in letters of one unit, or bytes; null for integers */
   length: number | null;
   /** the least share found with the probability asked for; 1 for none */
   share: number;
-  /** for each of `shares` */
+  /** probability for each of `shares` */
   probabilities: number[];
-}
-
-/** Why one report of a body was refused; nothing of the report is quoted. */
-export interface RefusedReport {
-  position: number;
-  code: string;
-  message: string;
-}
-
-/** No report of a body was accepted; without a list where the body was refused as a whole. */
-export interface RefusedUpload {
-  error: ErrorDetail;
-  accepted?: number;
-  refused?: RefusedReport[];
 }
 
 /** The relay that reports go through. */
@@ -727,13 +630,8 @@ export interface RelayRequest {
   url: string;
   /** the smallest batch that it forwards: 2 or more */
   least: number;
-  /** of the central guarantee: above 0 */
+  /** delta of the central guarantee: above 0 */
   delta?: number;
-}
-
-/** Several reports. */
-export interface ReportsBody {
-  reports: OneReport[];
 }
 
 /** A round of a panel to be signed and opened. */
@@ -783,17 +681,10 @@ export interface SignIn {
   token: string;
 }
 
-/** Who is signed in: what the token opens, and what an admin noted beside it. */
+/** The session of a browser: the scopes of its token, and the note of an admin beside it. */
 export interface SignedIn {
   scopes: ("admin" | "ask" | "publish" | "read")[];
   note: string;
-}
-
-/** Key configurations as they are published, in base64url. */
-export interface SignedKeys {
-  configurations: string;
-  signature: string;
-  key: string;
 }
 
 /** Nobody is signed in any more. */
@@ -825,7 +716,7 @@ export interface StateBody {
   state: "deleted" | "open" | "sealed";
 }
 
-/** The state of a survey and how many reports it has. `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before `minimum_reports`, which anybody can reach with invented reports. Of a panel: `rounds` may be asked, and `asked` of them have been. Of a tracking survey: it has `rounds` periods, null for no end of them, and `asked` have begun. */
+/** The state of a survey and how many reports it has. `waiting` reports are durable and not counted yet, resent ones included. Estimates begin at `minimum_reports`, which anybody can reach with invented reports. A panel has at most `rounds` rounds, and `asked` of them have been asked. A tracking survey has `rounds` periods, or null without an end, and `asked` of them have begun. */
 export interface Status {
   id: string;
   title: string;
@@ -842,26 +733,8 @@ export interface Status {
   asked: number | null;
   /** length of a tracking survey's periods, by name or in days; null for others */
   every?: string | number | null;
-  /** where reports go through a relay; null where they are sent directly */
+  /** guarantee of reports that go through a relay; null without one */
   central?: CentralGuarantee | null;
-}
-
-/** One survey in the list. */
-export interface SurveyEntry {
-  id: string;
-  title: string;
-  kind: string;
-  epsilon: number;
-  /** 0 where the promise is pure epsilon-LDP */
-  delta: number;
-  state: "deleted" | "open" | "sealed";
-}
-
-/** Surveys that are open or sealed, oldest first: up to a thousand on a page. */
-export interface Surveys {
-  surveys: SurveyEntry[];
-  page: number;
-  pages: number;
 }
 
 /** All answers with their intervals; null stands for a number that is not finite. */
@@ -882,15 +755,9 @@ export interface TableBody {
   level: number;
   /** why the intervals hold */
   method: string;
-  /** of a survey of words */
+  /** how words were found; for surveys of words only */
   words?: WordsFound;
   answers: AnswerRow[];
-}
-
-/** The collector's time. */
-export interface TimeAnswer {
-  /** in UTC, as 2027-01-04T00:00:00Z */
-  now: string;
 }
 
 /** A new token; `token` is shown this once and stored nowhere. `repr` leaves it out. */
@@ -935,7 +802,7 @@ export interface TrendBody {
   degrees: number;
   p_value_change: number;
   periods: number;
-  /** the same in one sentence */
+  /** the trend in one sentence */
   statement: string;
 }
 
@@ -950,7 +817,7 @@ export interface WordsAnswer {
 /** Words whose shares are asked for; bytes as 0x and hexadecimal digits, integers as decimal digits. */
 export interface WordsAsked {
   words: string[];
-  /** with what probability each interval contains the truth */
+  /** probability with which each interval contains the truth */
   level?: number;
 }
 
@@ -958,7 +825,7 @@ export interface WordsAsked {
 export interface WordsFound {
   /** the largest probability that any certain word is nobody's */
   false_discovery: number;
-  /** words that are not certain: so many are expected by chance */
+  /** number of words that are not certain and expected by chance */
   expected_doubtful: number;
   other: OtherShare | null;
   /** the prefixes kept at every level of the search */

@@ -21,7 +21,7 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** The same for the elements of a picture. */
+/** A new SVG element with its attributes and children. */
 export function svg<Name extends keyof SVGElementTagNameMap>(
   name: Name,
   given: Given = {},
@@ -57,7 +57,7 @@ function dress(made: Element, given: Given): void {
   }
 }
 
-// What a page shows is gone when it is left: browsers may keep it as it was, for whoever presses Back.
+// What a page shows is gone when it is left: browsers may keep it as it was, for a person who presses Back.
 
 /** Empties the page when it is left, before the browser could keep it, and loads it anew if it did. */
 export function emptyWhenLeft(): void {

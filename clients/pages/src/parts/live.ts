@@ -1,4 +1,4 @@
-/** How a survey stands, told as it changes: by the collector's own events, or by asking where there are none. */
+/** The state of a survey as it changes: from the collector's own events, or by asking where there are none. */
 import type { RoundStatus, Rounds, Status } from "./api_types.js";
 import { ask, Refusal } from "./api.js";
 
@@ -13,7 +13,7 @@ export const TRY_AGAIN = 30_000;
 const FINAL = [401, 403, 404, 410];
 
 /**
- * Calls `onStatus` now and whenever something has changed; with the rounds, where the survey is adaptive.
+ * Calls `onStatus` now and whenever something has changed; with the rounds, of a panel.
  *
  * `onTrouble` hears an error when one begins and null when it is over. After a refusal that cannot pass, such as a
  * deleted survey, nothing more is asked. The function that comes back ends it all.
@@ -83,7 +83,7 @@ export function follow(
     asking = true;
     try {
       const status = await ask<Status>(`${path}/status`);
-      const rounds = status.kind !== "adaptive" ? undefined : (await ask<Rounds>(`${path}/rounds`)).rounds;
+      const rounds = status.kind !== "panel" ? undefined : (await ask<Rounds>(`${path}/rounds`)).rounds;
       if (over) return;
       tell(status, rounds);
     } catch (error) {

@@ -28,7 +28,7 @@ export function applyTheme(theme: Theme = chosenTheme()): void {
   else document.documentElement.dataset["theme"] = theme;
 }
 
-/** Three buttons of which one is down. */
+/** Three buttons; one of them is down. */
 export function themeSwitch(): HTMLElement {
   const chosen = chosenTheme();
   const choose = (theme: Theme): void => {

@@ -8,23 +8,23 @@ export function inWords(error: unknown): string {
   return "Something went wrong on this page; loading it again may help.";
 }
 
-/** The same for what is done once, at somebody's wish: they can wish it again. */
+/** An error of an action that somebody asked for once, as a sentence: they can ask again. */
 export function onceInWords(error: unknown): string {
   return error instanceof Unreachable
     ? "The collector does not answer. Nothing is lost: try again in a moment."
     : inWords(error);
 }
 
-/** The same text with a capital at its beginning and a full stop at its end. */
+/** The text as a sentence: a capital at its beginning and a full stop at its end. */
 export function sentence(text: string): string {
   const trimmed = text.trim();
   return capital(trimmed) + (/[.!?…]$/.test(trimmed) ? "" : ".");
 }
 
-/** The same text with a capital at its beginning. */
+/** The text with a capital at its beginning. */
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A box for it; screen readers say it at once. */
+/** A box for an error; screen readers say it at once. */
 export function troubleBox(error: unknown): HTMLElement {
   return el("p", { class: "trouble", role: "alert" }, inWords(error));
 }

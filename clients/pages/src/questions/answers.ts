@@ -15,7 +15,15 @@ export interface Span {
   points?: number;
 }
 
-export type AttributeValues = string[] | Range | Span;
+/** Labels, where more is said of them. */
+export interface Labels {
+  labels: string[];
+}
+
+export type AttributeValues = string[] | ((Labels | Range | Span) & { missing?: string });
+
+/** Values as they are typed. */
+export type ReadValues = string[] | Range | Span;
 
 /** What was read, or what is wrong with it. */
 export type Read<Found> = { found: Found } | { wrong: string };
@@ -44,7 +52,7 @@ export function readRange(from: string, to: string): Read<Range> {
  *
  * In a form, two numbers with decimals, a unit or points are the ends of any number, as in "0 to 600 minutes".
  */
-export function readValues(text: string, inForm = false): Read<AttributeValues> {
+export function readValues(text: string, inForm = false): Read<ReadValues> {
   const [, from = "", to = "", unit, points] = BOTH_ENDS.exec(text.trim()) ?? [];
   const isSpanned = unit !== undefined || points !== undefined || /\./.test(from + to);
   if (isSpanned && inForm) return readSpan(from, to, unit, points);
@@ -61,12 +69,16 @@ function readSpan(from: string, to: string, unit?: string, points?: string): Rea
 
 export const isSpan = (values: object): values is Span => "low" in values && typeof values.low === "number";
 
+/** The values, with what no answer counts as. */
+export const withMissing = (values: ReadValues, missing: string): AttributeValues =>
+  Array.isArray(values) ? { labels: values, missing } : { ...values, missing };
+
 /** How many values these are. */
-export const sizeOf = (values: Exclude<AttributeValues, Span>): number =>
+export const sizeOf = (values: string[] | Range): number =>
   Array.isArray(values) ? values.length : values.stop - values.start + 1;
 
 /** What was understood, in a few words. */
-export function understood(values: AttributeValues): string {
+export function understood(values: ReadValues): string {
   if (isSpan(values)) return `any number from ${figure(values.low)} to ${figure(values.high)} ${values.unit ?? ""}`.trimEnd();
   if (!Array.isArray(values)) return `${count(sizeOf(values))} whole numbers, ${values.start} to ${values.stop}`;
   const some = values.slice(0, 4).join(", ");

@@ -48,23 +48,37 @@ export function attributesField(attributes: AttributeRow[], inForm: boolean, onC
         },
         "×",
       ),
+      el("input", {
+        class: "missing",
+        value: attribute.missing ?? "",
+        placeholder: "no answer counts as …",
+        "aria-label": `What no answer counts as, ${which}`,
+        autocomplete: "off",
+        spellcheck: "false",
+        oninput: (event: InputEvent) => {
+          attribute.missing = (event.target as HTMLInputElement).value;
+          onChange();
+        },
+      }),
       said,
     );
   }
+
+  const names = (): HTMLInputElement[] => [...rows.querySelectorAll<HTMLInputElement>("input:not(.missing)")];
 
   function remove(position: number): void {
     attributes.splice(position, 1);
     if (attributes.length === 0) attributes.push({ name: "", values: "" });
     show();
     onChange();
-    rows.querySelectorAll<HTMLInputElement>("input")[Math.min(position, attributes.length - 1)]?.focus();
+    names()[Math.min(position, attributes.length - 1)]?.focus();
   }
 
   function add(): void {
     attributes.push({ name: "", values: "" });
     show();
     onChange();
-    [...rows.querySelectorAll("input")].at(-1)?.focus();
+    names().at(-1)?.focus();
   }
 
   show();

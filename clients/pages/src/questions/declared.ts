@@ -17,7 +17,7 @@ export function questionOf({ questions }: Questions, kind: string | null): Quest
 /** Whether it is a panel, which has no design of its own: every round of it gets one. */
 export const isPanel = (question: QuestionEntry): boolean => question.strategies.length === 0;
 
-/** One parameter by itself, or a group of them of which one is given. */
+/** One parameter by itself, or a group; one parameter of a group is given. */
 export interface Slot {
   group: string;
   ways: ParameterEntry[];

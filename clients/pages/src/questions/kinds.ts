@@ -1,6 +1,7 @@
 /** What the dashboard knows of a kind of survey beyond what the collector declares. To add one: add its entry. */
 import { el, svg } from "../parts/dom.js";
 import { capital } from "../parts/trouble.js";
+import { KIND_NAMES } from "./kind_names.js";
 
 /** What one answer of a question is called, and what it is measured in. */
 export interface Measure {
@@ -16,8 +17,6 @@ interface KindFacts {
   picture?: string;
   /** By default each answer, a bare number. */
   measure?: Measure | ((parameters: Parameters) => Measure);
-  /** Whether its parameters are arguments of `sv.plan` itself; otherwise a question is made of them. */
-  isPlain?: boolean;
   /** Whether a plan can be made to find answers that nobody listed. */
   isOpen?: boolean;
   /** What is said with its shares. */
@@ -28,8 +27,8 @@ const ANSWER: Measure = { one: "each answer", unit: "" };
 const SHARE: Measure = { one: "each share", unit: null };
 
 const FACTS: Readonly<Record<string, KindFacts>> = {
-  shares: { picture: "M5 25V12M13.5 25V4M22 25V9M30.5 25V17M39 25V21", measure: SHARE, isPlain: true },
-  queries: { picture: "M3 25H9V20H16V12H24V8H32V4H41", isPlain: true },
+  shares: { picture: "M5 25V12M13.5 25V4M22 25V9M30.5 25V17M39 25V21", measure: SHARE },
+  queries: { picture: "M3 25H9V20H16V12H24V8H32V4H41" },
   number: {
     picture: "M4 20H40M6 15V25M38 15V25M25 4V25M20 4H30",
     measure({ wants, unit }) {
@@ -51,10 +50,9 @@ const FACTS: Readonly<Record<string, KindFacts>> = {
   vector: {
     picture: "M5 20H39M12 16V24M32 16V24M22 5V24M18 9L22 5L26 9",
     measure: { one: "each coordinate", unit: "" },
-    isPlain: true,
   },
   tracking: { picture: "M4 20L12 12L20 17L28 8L40 5M4 25H40M12 9V15M20 14V20M28 5V11" },
-  adaptive: { picture: "M4 4H26V15H12L7 19V15H4ZM31 10H40V21H37V25L32 21H18V19" },
+  panel: { picture: "M4 4H26V15H12L7 19V15H4ZM31 10H40V21H37V25L32 21H18V19" },
 };
 
 /** The kinds that are known here. */
@@ -63,8 +61,8 @@ export const KINDS: readonly string[] = Object.keys(FACTS);
 /** What is known of a kind; nothing of another package's. */
 export const factsOf = (kind: string): KindFacts => (Object.hasOwn(FACTS, kind) ? FACTS[kind]! : {});
 
-/** The kind as a word of its own. */
-export const kindName = (kind: string): string => capital(kind);
+/** What a person calls the kind; a kind of another package has its own name. */
+export const kindName = (kind: string): string => (Object.hasOwn(KIND_NAMES, kind) ? KIND_NAMES[kind]! : capital(kind.replaceAll("_", " ")));
 
 /** The kind's small picture; nothing for one that this page does not know. */
 export function kindPicture(kind: string): Element {

@@ -70,6 +70,10 @@ function fieldOf(parameter: ParameterEntry, setting: Setting): HTMLElement {
       return fields.field(name, labelOf(name), line(text, kind === "integer" ? "numeric" : "decimal", type), help);
     case "text":
       return fields.field(name, labelOf(name), line(text, "text", type), help);
+    case "missing": {
+      const counted = line(text.replace(/^(?:as |refuse$)/, ""), "text", (now) => type(now.trim() === "" ? "refuse" : `as ${now}`));
+      return fields.field(name, NO_ANSWER, counted, NO_ANSWER_HELP);
+    }
     case "choice": {
       const options = parameter.choices.map((word) => el("option", { value: word, selected: word === text }, capital(word)));
       const select = el("select", { onchange: () => type(select.value) }, ...options);
@@ -102,6 +106,12 @@ function fieldOf(parameter: ParameterEntry, setting: Setting): HTMLElement {
     }
   }
 }
+
+/** What becomes of people who give no answer, in their words. */
+const NO_ANSWER = "No answer counts as";
+const NO_ANSWER_HELP =
+  "Left empty, a person who picks nothing sends nothing, and that can be seen. Write a value, such as Prefer not to say: " +
+  "then no answer is sent as that value, and silence tells nothing.";
 
 /** Whether a slider can reach it: those go by ratio, from one number above zero to another. */
 const isSlid = ({ low, required, default: first }: ParameterEntry): boolean =>

@@ -1,13 +1,15 @@
 /** What was typed for the parameters of a question: kept as it was typed, and read when the collector is asked. */
 import type { ParameterEntry } from "../parts/api_types.js";
 import { count, figure } from "../parts/format.js";
-import { numberFrom, readLabels, readRange, readValues, wholeNumber, type Read, type AttributeValues } from "./answers.js";
+import { numberFrom, readLabels, readRange, readValues, wholeNumber, withMissing, type Read, type AttributeValues } from "./answers.js";
 import { slotsOf, type ParameterKind, type Slot } from "./declared.js";
 
 /** One attribute of a person. */
 export interface AttributeRow {
   name: string;
   values: string;
+  /** What no answer counts as; nothing where it is refused. */
+  missing?: string;
 }
 
 /** By the names of parameters, so that it outlives a change of the question's kind. */
@@ -79,6 +81,7 @@ function readParameter(parameter: ParameterEntry, typed: Typed): Read<Value> {
     case "fields":
       return readRows(rowsOf(parameter, typed), parameter.kind === "fields");
     case "text":
+    case "missing":
       return { found: text.trim() };
     case "choice":
       return parameter.choices.includes(text) ? { found: text } : { wrong: `One of ${parameter.choices.join(", ")}.` };
@@ -89,7 +92,7 @@ function readParameter(parameter: ParameterEntry, typed: Typed): Read<Value> {
   }
 }
 
-/** The name of an alphabet, or its characters, of which a space may be one. */
+/** The name of an alphabet, or its characters; a space may be one of them. */
 function readAlphabet({ choices }: ParameterEntry, text: string): Read<string> {
   if (choices.includes(text.trim())) return { found: text.trim() };
   const isWritten = text.trim() !== "" && [...text].length >= 2;
@@ -112,7 +115,7 @@ export function endsOf(text: string): [string, string] {
 function readRows(rows: readonly AttributeRow[], inForm: boolean): Read<Record<string, AttributeValues>> {
   // Without a prototype, so that an attribute may have any name.
   const found: Record<string, AttributeValues> = Object.create(null);
-  for (const [at, { name, values }] of rows.entries()) {
+  for (const [at, { name, values, missing = "" }] of rows.entries()) {
     const called = name.trim();
     if (called === "" && values.trim() === "") continue;
     const wrong = (what: string): Read<never> => ({ wrong: `Attribute ${at + 1}: ${what}` });
@@ -120,7 +123,7 @@ function readRows(rows: readonly AttributeRow[], inForm: boolean): Read<Record<s
     if (called === "") return wrong("give it a name.");
     if (called in found) return wrong(`there is another one called “${called}”.`);
     if ("wrong" in read) return wrong(read.wrong);
-    found[called] = read.found;
+    found[called] = missing.trim() === "" ? read.found : withMissing(read.found, `as ${missing.trim()}`);
   }
   return Object.keys(found).length > 0 ? { found } : { wrong: "Attribute 1: give it a name and its values." };
 }
@@ -175,7 +178,9 @@ function rowsFrom(text: string): AttributeRow[] | null {
     const good = (row: unknown): row is AttributeRow =>
       isRecord(row) && typeof row["name"] === "string" && typeof row["values"] === "string";
     if (!Array.isArray(rows) || rows.length === 0 || !rows.every(good)) return null;
-    return rows.map(({ name, values }) => ({ name, values }));
+    return rows.map(({ name, values, missing }) =>
+      typeof missing === "string" && missing !== "" ? { name, values, missing } : { name, values },
+    );
   } catch {
     return null;
   }

@@ -173,11 +173,11 @@ export class Machine {
     }
   }
 
-  /** Sends what was drawn, the same bytes as ever. Of this survey only: others wait for their own word. */
+  /** Sends what was drawn, the same bytes as ever, for this survey only: others wait for their own word. */
   async send(standing: Answer): Promise<Receipt> {
     this.#release(standing);
-    // Nothing but what stands is sent: where the record is gone, null is no answer that could be drawn from.
-    // Of a tracking survey another turn may be due by now: what stands is named by its window.
+    // Nothing but what stands is sent: where the record is gone, null is not an answer that could be drawn from.
+    // In a tracking survey another turn may be due by now: what stands is named by its window.
     const again = standing.closes ? await this.#device.resend(this.id, standing.window) : null;
     const receipt = again ?? (await this.#device.answer(this.origin, this.id, null));
     this.#tell();
@@ -200,7 +200,7 @@ export class Machine {
     try {
       localStorage.setItem(RELEASED + this.id, toHex(standing.reportId));
     } catch {
-      // Then only this tab knows, until it is closed; whoever comes back is asked once more.
+      // Then only this tab knows, until it is closed; a person who comes back is asked once more.
     }
   }
 
@@ -211,7 +211,7 @@ export class Machine {
 
 // A store that tells what was drawn through it: another tab may draw first, and then this one's answer is not used.
 
-/** The same store; `note` is called with every answer that is drawn here, before it is known whether it will stand. */
+/** The store, with `note` called with every answer that is drawn here, before it is known whether it will stand. */
 const noting = (store: Store, note: (drawn: Answer) => void): Store => ({
   pinned: (collector) => store.pinned(collector),
   pin: (collector, key) => store.pin(collector, key),

@@ -34,7 +34,7 @@ export class Page {
   #isSending = false;
   /** What is shown, so that nothing is drawn anew, and no typing lost, where nothing has changed. */
   #shown = "";
-  /** The same of the part that tells whether a report was sent. */
+  /** What is shown in the part that says whether a report was sent. */
   #status = "";
   readonly #retry = new Retry();
 

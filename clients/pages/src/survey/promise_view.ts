@@ -21,7 +21,7 @@ export const relayed = (relay: Relay | null, origin: string, seen?: string): HTM
 /** What epsilon promises. */
 export function meaning(epsilon: number): HTMLElement {
   const [first, second] = promise(epsilon);
-  const kind = `That is a ${strength(epsilon)} promise, and it holds whoever looks and whatever they know.`;
+  const kind = `That is a ${strength(epsilon)} promise, and it holds against everybody, whatever they know.`;
   return el(
     "div",
     { class: "meaning" },

@@ -73,7 +73,7 @@ export function questionView(
 
 /** For whom nothing fits, or who would rather not say. */
 export function elsewise(labels: LabelDomain | null, field: Field, unfitting: string): HTMLElement {
-  const other = labels && elseLabel(labels.names);
+  const other = labels && (labels.missing === null ? elseLabel(labels.names) : String(labels.missing));
   const choose = () => other !== null && field.set?.(other);
   return el(
     "details",
@@ -82,7 +82,7 @@ export function elsewise(labels: LabelDomain | null, field: Field, unfitting: st
     el(
       "p",
       {},
-      "You need not take part. But decide that by the question, not by your answer: whoever stays silent because of " +
+      "You need not take part. But decide that by the question, not by your answer: a person who stays silent because of " +
         "what they would have said tells something by their silence, and a report tells less.",
     ),
     other !== null && field.set

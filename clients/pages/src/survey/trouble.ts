@@ -21,7 +21,7 @@ export interface Trouble {
   readonly text: string;
   /** The title of the survey that it is about; empty where that is not known, or does not matter. */
   readonly about: string;
-  /** The program's own words, for whoever has to mend it. */
+  /** The program's own words, for the person who has to repair it. */
   readonly reason: string;
   /** Whether it may be over later, so that trying again makes sense. */
   readonly passing: boolean;
@@ -49,7 +49,7 @@ export function troubleOf(error: unknown, survey?: Asking): Trouble {
       : said(
           "This survey is not what its owner signed",
           `Somebody has altered it, or its key is not the one this browser knows. ${NOTHING_SENT} ` +
-            "Tell whoever gave you the address.",
+            "Tell the person who gave you the address.",
         );
   }
   if (error instanceof TransparencyError) return ofLog(error, said);
@@ -95,18 +95,18 @@ function ofLog({ conflict, evidence }: TransparencyError, said: Said): Trouble {
     return said(
       "This survey is not in the list that everybody can see",
       "A collector lists all its surveys, so that nobody is asked in secret what others are not asked. This one does not " +
-        `show that this survey is in its list. ${NOTHING_SENT} Tell whoever gave you the address.`,
+        `show that this survey is in its list. ${NOTHING_SENT} Tell the person who gave you the address.`,
     );
   }
   const trouble = said(
     "This collector has shown you two lists of its surveys",
     "What it lists now does not go on from what it showed this browser before: it may ask some people what it hides " +
-      `from others, or it has lost its records. ${NOTHING_SENT} Tell whoever gave you the address, and show them the evidence.`,
+      `from others, or it has lost its records. ${NOTHING_SENT} Tell the person who gave you the address, and show them the evidence.`,
   );
   return { ...trouble, evidence };
 }
 
-/** Beyond what one survey may take, whoever asks; or beyond what is left for all of them. */
+/** Beyond what any one survey may take; or beyond what is left for all of them. */
 function ofBudget(survey: Asking | undefined, said: Said): Trouble {
   const about = plain(survey?.title ?? "");
   const { epsilon = 0, delta = 0 } = survey ?? {};
@@ -133,7 +133,7 @@ function ofBudget(survey: Asking | undefined, said: Said): Trouble {
 function ofService(error: ServiceError, said: Said): Trouble {
   const { status, code } = error;
   if (status === 410) return said("This survey has been deleted", `It is gone, with all its reports. ${NOTHING_SENT}`);
-  if (status === 404) return said("There is no such survey here", `Check the address. ${NOTHING_SENT}`);
+  if (status === 404) return said("This survey does not exist here", `Check the address. ${NOTHING_SENT}`);
   if (code === "survey_sealed") return said("This survey is closed", `It takes no more answers. ${NOTHING_SENT}`);
   if (status === 0) {
     const why = "You may be offline, or the service is down for a moment.";

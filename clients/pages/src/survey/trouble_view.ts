@@ -17,7 +17,7 @@ export function troubleView(trouble: Trouble, again?: () => void): HTMLElement {
   );
 }
 
-// Two signed heads of a collector's log that contradict each other: whoever has its key can check both.
+// Two signed heads of a collector's log that contradict each other: anybody who has its key can check both.
 
 /** Nothing where there is no evidence. */
 export const evidenceView = (notes: readonly string[] = []): HTMLElement | null =>

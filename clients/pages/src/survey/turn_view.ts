@@ -90,7 +90,7 @@ export function renewals({ survey, isRefusing, refuse }: MyTurn, isCard = true):
       el("input", { type: "checkbox", id: "renewals", checked: isRefusing, onchange: change }),
       el("span", {}, `Refuse further turns: answer this survey in one window of ${calendar.spans(calendar.window)} only.`),
     ),
-    el("p", { class: "quiet small" }, "This browser keeps to it until you change it here. Nobody is told."),
+    el("p", { class: "quiet small" }, "This browser keeps to it until you change it here. Nobody else learns it."),
   );
 }
 
@@ -102,7 +102,7 @@ const reminded = ({ survey, origin }: MyTurn, period: Period) => ({
 });
 
 // A calendar file (iCalendar, RFC 5545) with this browser's turn, made here: one event over the whole period.
-// It holds the survey's title and address, which are public, and the period; no answer. Whoever reads it learns when
+// It holds the survey's title and address, which are public, and the period; no answer. A reader learns when
 // this browser will answer.
 
 /** Octets of a line, after which it is folded. */
@@ -156,7 +156,7 @@ const digits = (moment: number): string => `${new Date(moment).toISOString().sli
 /** TEXT of RFC 5545, section 3.3.11. */
 const escaped = (text: string): string => text.replace(/[\\;,]/g, "\\$&").replace(/\n/g, "\\n");
 
-/** The line in parts of at most 75 octets, none of which splits a character (section 3.1). */
+/** The line in parts of at most 75 octets, that split no character (section 3.1). */
 function folded(line: string): string {
   let [text, length] = ["", 0];
   for (const sign of line) {

@@ -63,19 +63,21 @@ async def create_token(service: Service, body: NewToken) -> TokenCreated:
 async def list_tokens(service: Service) -> Tokens:
     """All tokens, without their secrets."""
     records = await service.wait_for_store(service.store.tokens)
-    return Tokens([TokenEntry(one.id, _scopes(one), one.note, one.revoked, _expires(one)) for one in records])
+    return Tokens(
+        [TokenEntry(record.id, _scopes(record), record.note, record.revoked, _expires(record)) for record in records]
+    )
 
 
 @route(
     "DELETE",
     "/v1/tokens/{token_id}",
     scopes=("admin",),
-    errors={404: "there is no such token", 507: "the disk is full; nothing was changed"},
+    errors={404: "the token does not exist", 507: "the disk is full; nothing was changed"},
 )
 async def revoke_token(service: Service, token_id: TokenId) -> TokenRevoked:
     """Revoke a token."""
     if not _TOKEN_ID.fullmatch(token_id) or not await service.wait_for_store(service.store.revoke_token, token_id):
-        message = "there is no token with that id: the 8 hexadecimal digits after sv_; /v1/tokens lists them"
+        message = "no token has that id: the 8 hexadecimal digits after sv_; /v1/tokens lists them"
         raise Refusal(404, "unknown_token", message)
     return TokenRevoked(token_id, True)
 
@@ -126,7 +128,7 @@ async def sign_in(request: Request, body: SignIn) -> Response:
 
 @route("GET", _PATH, scopes=("read",))
 async def get_session(token: TokenRecord) -> SignedIn:
-    """Who is signed in."""
+    """The session that is signed in."""
     return _signed_in(token)
 
 
@@ -139,7 +141,7 @@ async def get_session(token: TokenRecord) -> SignedIn:
 )
 async def sign_out(request: Request) -> Response:
     """Clear the cookie; the token itself is valid until it is revoked."""
-    # Whoever holds a cookie may lose it, also one whose token was revoked meanwhile.
+    # Anybody may give up a cookie, also one whose token was revoked meanwhile.
     _refuse_other_sites(request)
     headers = {_SET_COOKIE: cleared_cookie(over_tls(request))}
     return json_response(SignedOut(False), headers=headers | (_CLEAR if has_several_cookies(request) else {}))

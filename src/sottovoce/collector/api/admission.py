@@ -1,7 +1,7 @@
 """Authorization: tokens, the session cookie, and who may do what.
 
-A token is shown once and stored as a hash. Its id is no secret, only what follows it is: how long a check takes may
-tell which ids there are.
+A token is shown once and stored as a hash. Its id is not secret, only what follows it is: the time of a check may
+reveal which ids exist.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _OPENS: Final[dict[str, frozenset[str]]] = {
 def create_token(
     store: Store, scopes: Iterable[str], note: str, epoch: int, expires_in: int | None = None
 ) -> tuple[str, TokenRecord]:
-    """A new token, for its holder's eyes only, and what is kept of it; it opens nothing after so many seconds."""
+    """A new token, for its holder's eyes only, and the record that is stored; it expires after `expires_in` seconds."""
     token_id = secrets.token_hex(4)
     while store.token(token_id) is not None:
         token_id = secrets.token_hex(4)
@@ -96,7 +96,7 @@ def allows(record: TokenRecord, scope: str) -> bool:
 
 
 def ensure_admin(store: Store) -> str | None:
-    """At the first start a token that may do everything, to be shown once; None when there is one already."""
+    """A token that may do everything, for the first start, to be shown once; None if one exists already."""
     if any(
         allows(record, "admin") and not record.revoked and not is_expired(store, record) for record in store.tokens()
     ):
@@ -115,7 +115,7 @@ SECURE_COOKIE: Final = f"__Host-{COOKIE}"
 """The name it has behind TLS."""
 
 PAGE_HEADER: Final = "X-Sottovoce-Page"
-"""Sent with the value 1 by the collector's own pages."""
+"""The header that the collector's own pages send with the value 1."""
 
 _RULES: Final = "HttpOnly; SameSite=Strict; Path=/"
 
@@ -144,12 +144,12 @@ def cookie_token(method: str, headers: Headers, *, secure: bool = False) -> str 
     'sv_...'
     >>> cookie_token("GET", [cookie, (b"sec-fetch-site", b"cross-site")])
     """
-    told = list(headers)
-    if not comes_from_here(method, told):
+    listed = list(headers)
+    if not comes_from_here(method, listed):
         return None
-    if method not in _READING and _values(told, _PAGE) != [b"1"]:
+    if method not in _READING and _values(listed, _PAGE) != [b"1"]:
         return None
-    held = _held(told, secure)
+    held = _held(listed, secure)
     return held[0] if len(held) == 1 else None
 
 
@@ -159,7 +159,7 @@ def n_cookies(headers: Headers, *, secure: bool = False) -> int:
 
 
 def comes_from_here(method: str, headers: Headers) -> bool:
-    """Whether a browser says that a page of this origin asks, or its user; programs that are no browser say nothing."""
+    """Whether a browser says that a page of this origin or its user asks; other programs say nothing."""
     sites = _values(headers, _SITE)
     return sites in ([], [b"same-origin"]) or (sites == [b"none"] and method == "GET")
 
@@ -201,7 +201,7 @@ _NO_TOKEN: Final = (
 )
 
 SEVERAL_COOKIES: Final = (
-    "the browser sent several session cookies, of which none counts: another service of this host or domain has set "
+    "the browser sent several session cookies, so none of them counts: another service of this host or domain has set "
     "one; sign in again, and if that does not help remove the cookies of this host and its domain in the browser"
 )
 
@@ -212,7 +212,7 @@ def over_tls(request: Request) -> bool:
 
 
 def has_several_cookies(request: Request) -> bool:
-    """Whether there is no Authorization header, and several session cookies, of which none counts."""
+    """Whether a request has several session cookies, none of which counts, and no Authorization header."""
     if request.header(b"authorization") is not None:
         return False
     return n_cookies(request.scope["headers"], secure=over_tls(request)) > 1

@@ -24,7 +24,7 @@ from sottovoce.surveys.panel import Panel
 __all__ = ["as_refusals", "check_fields", "plan_for", "population_of", "question_of", "tracking_plan_for"]
 
 _DESIGN: Final = ("delta", "strategy", "mechanism", "criterion", "max_report_bytes", "max_counters")
-"""By what a design is chosen besides epsilon and people."""
+"""Fields by which a design is chosen besides epsilon and people."""
 
 
 @contextmanager
@@ -56,18 +56,18 @@ def check_fields(asked: Draft | PlanRequest, taken: Collection[str]) -> None:
 
 def plan_for(question: Question, asked: Draft | PlanRequest, **given: Any) -> Plan:
     """The library's plan, if it can be made while somebody waits."""
-    found: Plan = plan(question, epsilon=asked.epsilon, **given, **_design(question, asked))
-    return found
+    answer: Plan = plan(question, epsilon=asked.epsilon, **given, **_design(question, asked))
+    return answer
 
 
 def tracking_plan_for(question: Question, asked: Draft | PlanRequest, **given: Any) -> TrackingPlan:
-    """The same for a tracking survey: `given` has its periods, or how often it renews."""
-    found: TrackingPlan = plan(question, epsilon=asked.epsilon, **given, **_design(question, asked))
-    return found
+    """The plan of a tracking survey: `given` has its periods, or how often it renews."""
+    answer: TrackingPlan = plan(question, epsilon=asked.epsilon, **given, **_design(question, asked))
+    return answer
 
 
 def _design(question: Question, asked: Draft | PlanRequest) -> dict[str, Any]:
-    """By what its design is chosen, unless that takes minutes."""
+    """The fields by which its design is chosen; a refusal if that would take minutes."""
     kind = STRATEGIES.get(asked.strategy or "")
     most, values = None if kind is None else kind.quick_values, question.workload.n_values
     if most is not None and values is not None and values > most:

@@ -32,7 +32,7 @@ _BYTES_PER_ANSWER: Final = 32
 
 _ERRORS: Final = {
     409: "no period, or not the one asked for, has enough reports; or the survey has no calendar",
-    422: "there is no such answer or period",
+    422: "the answer or period does not exist",
     503: "too many requests are in progress, or the database is unavailable; try again later",
 }
 
@@ -65,7 +65,7 @@ async def get_curve(
     """One answer over all periods so far, with intervals, a band, its trend and, if asked for, smoothed."""
     record, tracking, standing = await service.wait_for_store(_standing, service, survey_id)
     # Which periods are closed, and which were deleted, decides as much as how many reports there are.
-    version = hash(tuple((one.id, one.counted, _is_unfinished(one)) for one in standing))
+    version = hash(tuple((entry.id, entry.counted, _is_unfinished(entry)) for entry in standing))
     name = ("curve", answer, level, smooth)
     if (known := at_hand(service, record, version, name)) is not None:
         return response_of(request, known)
@@ -90,7 +90,7 @@ async def get_difference(
     answer: Answer | None = None,
     level: Level = 0.95,
 ) -> DifferenceBody:
-    """By how much an answer changed from one period to another, with its interval."""
+    """The change of an answer from one period to another, with its interval."""
     record, tracking, standing = await service.wait_for_store(_standing, service, survey_id)
     words = await _words_of(service, record, tracking, standing)
     return await service.compute(_difference, service, record, tracking, standing, words, later, earlier, answer, level)
@@ -99,8 +99,8 @@ async def get_difference(
 def _standing(service: Service, survey_id: str) -> tuple[SurveyRecord, Tracking, list[RoundStanding]]:
     record = service.record(survey_id)
     tracking = service.tracking(record)
-    standing = [one for one in service.store.standing_rounds(record.id) if one.state != "deleted"]
-    check_minimum(record, max((one.counted for one in standing), default=0))
+    standing = [entry for entry in service.store.standing_rounds(record.id) if entry.state != "deleted"]
+    check_minimum(record, max((entry.counted for entry in standing), default=0))
     return record, tracking, standing
 
 
@@ -120,20 +120,20 @@ async def _words_of(
         return None
     size = _held_bytes(tracking, standing)
     estimates: dict[int, Estimate] = {}
-    for one in _enough(record, standing):
-        found = (service.period_estimates.get(record.id) or {}).get(one.round)
-        if found is None or found.n_reports < one.counted:
-            period = await service.wait_for_store(service.record, one.id)
-            found = await searched(service, period, tracking.period(one.round))
+    for entry in _enough(record, standing):
+        estimate = (service.period_estimates.get(record.id) or {}).get(entry.round)
+        if estimate is None or estimate.n_reports < entry.counted:
+            period = await service.wait_for_store(service.record, entry.id)
+            estimate = await searched(service, period, tracking.period(entry.round))
             known = service.period_estimates.get(record.id) or {}
-            service.period_estimates.put(record.id, {**known, one.round: found}, size)
-        estimates[one.round] = found
+            service.period_estimates.put(record.id, {**known, entry.round: estimate}, size)
+        estimates[entry.round] = estimate
     return estimates
 
 
 def _enough(record: SurveyRecord, standing: list[RoundStanding]) -> list[RoundStanding]:
     """Periods with enough reports to tell anything."""
-    return [one for one in standing if one.counted >= max(1, record.minimum_reports)]
+    return [entry for entry in standing if entry.counted >= max(1, record.minimum_reports)]
 
 
 def _curve(
@@ -147,27 +147,27 @@ def _curve(
     estimates = words or {}
     if words is None:
         known = service.period_estimates.get(record.id) or {}
-        for one in _enough(record, standing):
-            found = known.get(one.round)
-            if found is None or found.n_reports != one.counted:
-                period = tracking.period(one.round)
-                found = period.estimate(aggregate_of(service, service.record(one.id), period))
+        for entry in _enough(record, standing):
+            estimate = known.get(entry.round)
+            if estimate is None or estimate.n_reports != entry.counted:
+                period = tracking.period(entry.round)
+                estimate = period.estimate(aggregate_of(service, service.record(entry.id), period))
                 service.estimating.check_stop()
-            estimates[one.round] = found
+            estimates[entry.round] = estimate
         size = _BYTES_PER_ANSWER * sum(map(len, estimates.values()))
         service.period_estimates.put(record.id, estimates, size)
-    unfinished = frozenset(one.round for one in standing if _is_unfinished(one))
+    unfinished = frozenset(entry.round for entry in standing if _is_unfinished(entry))
     return Curve(tracking, estimates, range(1, standing[-1].round + 1), unfinished)
 
 
 def _held_bytes(tracking: Tracking, standing: list[RoundStanding]) -> int:
-    """What estimates of words take, which hold their counts; a refusal where there is no room."""
-    size = BYTES_PER_COUNTER * tracking.once.mechanism.cells * sum(one.counted > 0 for one in standing)
+    """Bytes of estimates of words, which hold their counts; a refusal if they are too many."""
+    size = BYTES_PER_COUNTER * tracking.once.mechanism.cells * sum(entry.counted > 0 for entry in standing)
     if size > CURVE_BYTES:
         raise Refusal(
             409,
             "too_much",
-            f"the counts of so many periods of words take {size:,} bytes, and {CURVE_BYTES:,} are held here: ask for "
+            f"the counts of all these periods of words take {size:,} bytes, and {CURVE_BYTES:,} are held here: ask for "
             "one period, or estimate the curve elsewhere, with 'sottovoce estimate'",
         )
     return size
@@ -196,10 +196,10 @@ def _difference(
     curve = _curve(service, record, tracking, standing, words)
     followed = answer if answer is not None else next(iter(curve.followed_names(1)), None)
     with _as_refusals():
-        found = curve.difference(later, earlier, followed, level)
+        difference = curve.difference(later, earlier, followed, level)
         picked = tracking.question.followed(followed)
-    ends = found.value, found.low, found.high
-    return DifferenceBody(later, earlier, picked.name, picked.unit, picked.share, *ends, level, found.method)
+    ends = difference.value, difference.low, difference.high
+    return DifferenceBody(later, earlier, picked.name, picked.unit, picked.is_share, *ends, level, difference.method)
 
 
 @contextmanager

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final
-
-from msgspec import Meta
+from typing import Final
 
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.surveys.listing import PAGE_SURVEYS
 from sottovoce.core.signing import fingerprint, to_base64url
-from sottovoce.protocol.base import Digest, ResponseStruct, RoundNumber, SurveyId
+from sottovoce.protocol.base import Digest, RoundNumber, SurveyId
+from sottovoce.protocol.log import BlockNumber, ConsistencyProof, LogEntries, LogProof, LogSize, Position
 from sottovoce.protocol.surveys import Envelope, KeyAnswer, Surveys
 from sottovoce.service.http.response import Response, json_response
 from sottovoce.service.http.route import Page, check_page, route
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.statement import is_digest
-from sottovoce.transparency.evidence import LogProof, TreeHash
-from sottovoce.transparency.tree import LogEntry
 
 __all__ = ["PAGE_ENTRIES", "ROUTES"]
 
@@ -57,8 +54,8 @@ async def get_survey(service: Service, survey_id: SurveyId) -> Envelope:
     "GET",
     "/v1/surveys/{survey_id}/rounds/{round_number}",
     errors={
-        404: "there is no such survey, or the round is not open yet: ask again later",
-        409: "the survey is not adaptive",
+        404: "the survey does not exist, or the round is not open yet: ask again later",
+        409: "the survey is not a panel",
     },
     for_devices=True,
     at_intake=True,
@@ -78,11 +75,11 @@ async def get_round(service: Service, survey_id: SurveyId, round_number: RoundNu
 )
 async def get_attachment(service: Service, digest: Digest) -> Response:
     """What a survey names by its SHA-256."""
-    found = await service.wait_for_store(service.store.attachment, digest) if is_digest(digest) else None
-    if found is None:
+    content = await service.wait_for_store(service.store.attachment, digest) if is_digest(digest) else None
+    if content is None:
         message = "no attachment has that digest: 64 hexadecimal digits in lower case"
         raise Refusal(404, "unknown_attachment", message)
-    return Response(found, "application/octet-stream", cache=_FOR_EVER)
+    return Response(content, "application/octet-stream", cache=_FOR_EVER)
 
 
 def _envelope(service: Service, survey_id: str) -> Envelope:
@@ -106,26 +103,6 @@ PAGE_ENTRIES: Final = 1000
 """Most entries of one response."""
 
 _BEHIND: Final = "the database is unavailable, or does not continue the log that was signed; try again later"
-
-Position = Annotated[int, Meta(ge=0, le=2**53, description="a position in the log, from 0")]
-LogSize = Annotated[int, Meta(ge=0, le=2**53, description="a number of entries")]
-BlockNumber = Annotated[int, Meta(ge=0, le=2**45, description="how many whole blocks of 256 entries were seen before")]
-
-
-class LogEntries(ResponseStruct):
-    """A part of the log."""
-
-    start: Position
-    size: Annotated[int, Meta(ge=0, description="how many entries the log has")]
-    entries: list[LogEntry]
-
-
-class ConsistencyProof(ResponseStruct):
-    """That one list begins with the other, as of RFC 9162."""
-
-    old: LogSize
-    new: LogSize
-    proof: list[TreeHash]
 
 
 @route(
@@ -163,7 +140,7 @@ async def list_log_entries(service: Service, start: Position = 0) -> Response:
 async def get_consistency(service: Service, old: LogSize, new: LogSize) -> Response:
     """The proof that the log of `new` entries begins with that of `old`."""
     proof = await service.wait_for_store(service.log.consistency, old, new)
-    return json_response(ConsistencyProof(old, new, [to_base64url(one) for one in proof]))
+    return json_response(ConsistencyProof(old, new, [to_base64url(node) for node in proof]))
 
 
 @route(

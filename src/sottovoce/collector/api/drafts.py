@@ -1,10 +1,9 @@
-"""From the fields of forms to statements of surveys and rounds that can be published; nothing is stored."""
+"""Statements of surveys and rounds that can be published, from the fields of forms; nothing is stored."""
 
 from __future__ import annotations
 
 import base64
 import re
-from dataclasses import replace
 from typing import Any, Final
 
 from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, question_of, tracking_plan_for
@@ -13,12 +12,12 @@ from sottovoce.collector.api.parameters import read_parameters
 from sottovoce.collector.api.publishing import OWN_RELAY, is_own_relay
 from sottovoce.collector.api.service import Service
 from sottovoce.core.errors import SurveyError
-from sottovoce.core.limits import DEFAULT_USERS, check_integer
+from sottovoce.core.limits import DEFAULT_PEOPLE, check_integer
 from sottovoce.core.words import plural
 from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
 from sottovoce.planning.panel import error_line
-from sottovoce.planning.solve import MAX_USERS
+from sottovoce.planning.solve import MAX_PEOPLE
 from sottovoce.protocol.base import LINE, SurveyId
 from sottovoce.protocol.drafts import Draft, DraftAnswer, QuestionAnswer, RoundQuestion
 from sottovoce.protocol.surveys import MAX_LABEL
@@ -29,6 +28,7 @@ from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.panel import MAX_CHOICES, Panel, Seat
 from sottovoce.surveys.relay import Relay
+from sottovoce.surveys.rounds import round_of
 from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["MAX_DRAFT_BYTES", "ROUTES"]
@@ -62,7 +62,7 @@ async def draft_survey(service: Service, request: Request, body: Draft) -> Draft
     scopes=("ask",),
     max_bytes=MAX_DRAFT_BYTES,
     errors={
-        409: "the survey is not adaptive or is sealed, or all its rounds have been asked",
+        409: "the survey is not a panel or is sealed, or all its rounds have been asked",
         422: "the query cannot be asked of this survey; `field` says why",
         503: _BUSY,
     },
@@ -103,17 +103,17 @@ def _next_round(service: Service, survey_id: str, given: RoundQuestion) -> Quest
 def _round(panel: Panel, number: int, given: RoundQuestion) -> tuple[Survey, list[str]]:
     """The round, its query written in the one way it is written, and the names of its choices."""
     with as_refusals("query"):
-        # Checked as it was given, so that a fault is told by the column in which it stands there.
+        # Checked as it was given, so that an error names the column in which the fault stands there.
         written = as_query(given.query)
         written.check(panel.domain)
         query = Query.from_tree(written.tree)
         if given.choices is None:
             Seat(panel, number, query).check_radius()
-            return Survey.round(panel, number, query), []
+            return round_of(panel, number, query), []
     with as_refusals("choices"):
         names, size = _choices(given.choices)
     with as_refusals("query"):
-        return Survey.round(panel, number, query, size), names
+        return round_of(panel, number, query, size), names
 
 
 def _choices(given: list[str] | int) -> tuple[list[str], int]:
@@ -136,35 +136,35 @@ def _make_draft(draft: Draft) -> DraftAnswer:
 
 
 def _survey(draft: Draft) -> DraftAnswer:
-    users = DEFAULT_USERS if draft.users is None else draft.users
-    found = plan_for(question_of(draft), draft, users=users)
-    survey = replace(found.survey(draft.title), relay=_relay(draft))
+    people = DEFAULT_PEOPLE if draft.people is None else draft.people
+    planned = plan_for(question_of(draft), draft, people=people)
+    survey = planned.survey(draft.title, _relay(draft))
     return _answer(
         survey,
-        users,
-        f"With {users:,} people, {found.reason}",
+        people,
+        f"With {people:,} people, {planned.reason}",
         [people_note(survey)],
-        strategy=found.best.strategy,
-        margin=found.margin,
-        l2=found.l2,
+        strategy=planned.best.strategy,
+        margin=planned.margin,
+        l2=planned.l2,
     )
 
 
 def _tracking(draft: Draft, stated: dict[str, Any]) -> DraftAnswer:
     calendar = Calendar.of(**check_parameters("a tracking survey", Calendar.parameters, stated))
-    users = DEFAULT_USERS if draft.users is None else draft.users
+    people = DEFAULT_PEOPLE if draft.people is None else draft.people
     renews = calendar.window if calendar.renews else None
-    found = tracking_plan_for(question_of(draft), draft, users=users, periods=calendar.periods, renews=renews)
-    tracking = Tracking(replace(found.period.survey(draft.title), relay=_relay(draft)), calendar)
+    planned = tracking_plan_for(question_of(draft), draft, people=people, periods=calendar.periods, renews=renews)
+    tracking = Tracking.of_survey(planned.period.survey(draft.title, _relay(draft)), calendar)
     each = f"{calendar.label(1)} is the first period, and everybody answers in one of {calendar.window:,}"
     return _answer(
         tracking,
-        users,
-        f"{each}. {found} In one period, {found.period.reason}",
+        people,
+        f"{each}. {planned} In one period, {planned.period.reason}",
         [people_note(tracking.once, tracked=True)],
-        strategy=found.period.best.strategy,
-        margin=found.margin,
-        l2=found.l2,
+        strategy=planned.period.best.strategy,
+        margin=planned.margin,
+        l2=planned.l2,
         promise=tracking.promise,
     )
 
@@ -180,21 +180,21 @@ def _relay(draft: Draft) -> Relay | None:
 
 
 def _panel(draft: Draft) -> DraftAnswer:
-    check_fields(draft, ("epsilon", "title", "users"))
+    check_fields(draft, ("epsilon", "title", "people"))
     panel = Panel.of(draft.epsilon, draft.title, **read_parameters("a panel", Panel.parameters, draft.parameters))
-    users = DEFAULT_USERS if draft.users is None else check_integer("users", draft.users, 1, MAX_USERS)
-    line = error_line(panel.rounds, panel.radius, panel.epsilon, users)
+    people = DEFAULT_PEOPLE if draft.people is None else check_integer("people", draft.people, 1, MAX_PEOPLE)
+    line = error_line(panel.rounds, panel.radius, panel.epsilon, people)
     explanation = (
         f"Everybody draws one of {plural(panel.rounds, 'round')} and answers its question with one bit; with "
-        f"{users:,} people the largest error over all rounds stays below {line.bound:.3g}, and is about "
+        f"{people:,} people the largest error over all rounds stays below {line.bound:.3g}, and is about "
         f"{line.predicted:.3g}"
     )
-    return _answer(panel, users, explanation, [])
+    return _answer(panel, people, explanation, [])
 
 
 def _answer(
     survey: Survey | Panel | Tracking,
-    users: int,
+    people: int,
     explanation: str,
     notes: list[str],
     strategy: str | None = None,
@@ -203,7 +203,7 @@ def _answer(
     promise: str | None = None,
 ) -> DraftAnswer:
     asked = survey.once if isinstance(survey, Tracking) else survey
-    untitled = [] if survey.title else ["it has no title: people are not told what it is about"]
+    untitled = [] if survey.title else ["it has no title: people do not see what it is about"]
     return DraftAnswer(
         id=survey.id,
         statement=survey.to_json(),
@@ -211,7 +211,7 @@ def _answer(
         strategy=strategy,
         mechanism=asked.mechanism.name,
         report_bytes=asked.mechanism.report_bytes,
-        users=users,
+        people=people,
         margin=margin,
         l2=l2,
         explanation=explanation,

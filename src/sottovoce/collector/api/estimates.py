@@ -13,12 +13,13 @@ from sottovoce.collector.api.reading import aggregate_of, answerable_survey, sea
 from sottovoce.collector.api.rendered import MOST_ROWS, TAG, check_rows, rendered, rendered_table, response_of
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.counting.live import as_checkpoint
-from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, to_json
+from sottovoce.collector.reading.table_files import to_json
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.core.words import plural
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.influence import influence
+from sottovoce.estimates.table_files import CheckStop, EstimateTable
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, encoded_bytes, from_bytes, to_bytes
 from sottovoce.formats.sharded import check_possible, in_shards
 from sottovoce.protocol.base import Level, SurveyId
@@ -42,7 +43,7 @@ _LEAST_RATE: Final = 2**20
 """Bytes a second in which a long body of counts must come."""
 
 _ERRORS: Final = {
-    409: "there are too few reports, or the survey is adaptive: its rounds have the reports",
+    409: "there are too few reports, or the survey is a panel: its rounds have the reports",
     503: "too many requests are in progress, or the database is unavailable; try again later",
 }
 
@@ -78,7 +79,7 @@ async def get_aggregate(service: Service, request: Request, survey_id: SurveyId)
     "/v1/surveys/{survey_id}/estimate",
     scopes=("read",),
     responses={200: EstimateBody},
-    errors={**_ERRORS, 404: "there is no such survey, or its answers end before that page"},
+    errors={**_ERRORS, 404: "the survey does not exist, or its answers end before that page"},
     headers=TAG,
 )
 async def get_estimate(
@@ -106,11 +107,11 @@ async def get_estimate(
         return to_json(table.page(page, size), check_stop, n_answers=n_answers, page=page, pages=pages)
 
     made = await rendered_table(service, service.estimating, record, survey, level, ("page", page, size), write)
-    told = {"waiting": await service.wait_for_store(service.store.waiting, record.id), "influence": None}
+    extra = {"waiting": await service.wait_for_store(service.store.waiting, record.id), "influence": None}
     if hostile is not None:
         estimate = None if is_listed else await searched(service, record, survey)
-        told["influence"] = await service.compute(_influence, survey, made.n_reports, hostile, estimate)
-    return response_of(request, made, b"," + msgspec.json.encode(told)[1:])
+        extra["influence"] = await service.compute(_influence, survey, made.n_reports, hostile, estimate)
+    return response_of(request, made, b"," + msgspec.json.encode(extra)[1:])
 
 
 async def _all_counted(service: Service, record: SurveyRecord, seconds: float) -> None:
@@ -123,9 +124,9 @@ async def _all_counted(service: Service, record: SurveyRecord, seconds: float) -
 
 
 def _influence(survey: Survey, n_reports: int, hostile: float, estimate: Estimate | None) -> Any:
-    """Of listed answers by the number of reports; of words also by those that were found."""
-    found = influence(survey, n_reports, hostile) if estimate is None else estimate.influence(hostile)
-    return found.to_dict()
+    """The influence on listed answers by the number of reports; on words also by those that were found."""
+    result = influence(survey, n_reports, hostile) if estimate is None else estimate.influence(hostile)
+    return result.to_dict()
 
 
 @route(
@@ -134,7 +135,7 @@ def _influence(survey: Survey, n_reports: int, hostile: float, estimate: Estimat
     scopes=("admin",),
     accepts={MEDIA_TYPE: None},
     errors={
-        409: "the survey is not sealed, its reports are not all in segments yet, or it is adaptive",
+        409: "the survey is not sealed, its reports are not all in segments yet, or it is a panel",
         422: "the body is not an aggregate of all reports of this survey",
         503: _ERRORS[503],
         507: "the disk is full; nothing was stored",

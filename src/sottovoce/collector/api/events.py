@@ -18,8 +18,8 @@ from sottovoce.surveys.panel import Panel
 
 __all__ = ["ROUTES", "streams_of"]
 
-_LABELS_TOLD: Final = 4096
-"""Characters of a round's labels that are told with every change; of longer ones `/rounds` tells."""
+_LABELS_SENT: Final = 4096
+"""Characters of a round's labels that are sent with every change; `/rounds` has longer ones."""
 
 
 @route(
@@ -61,18 +61,18 @@ def streams_of(service: Service, pace: StreamPace | None = None) -> Streams:
 
 def _status_json(service: Service, survey_id: str) -> bytes:
     status = status_of(service, survey_id)
-    told: Any = status
+    body: Any = status
     if status.kind == Panel.kind:
-        told = {
+        body = {
             **msgspec.to_builtins(status),
             "rounds_info": [*map(_without_long_labels, rounds_of(service, survey_id).rounds)],
         }
-    return msgspec.json.encode(told)
+    return msgspec.json.encode(body)
 
 
 def _without_long_labels(info: RoundStatus) -> RoundStatus:
     """A round without its labels where they are long: they never change, and streams are many."""
-    return info if sum(map(len, info.labels)) <= _LABELS_TOLD else msgspec.structs.replace(info, labels=[])
+    return info if sum(map(len, info.labels)) <= _LABELS_SENT else msgspec.structs.replace(info, labels=[])
 
 
 ROUTES: Final = (follow_survey,)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_CAP
 from sottovoce.core.words import both_guarantees, plural
-from sottovoce.planning.solve import fewest_users
+from sottovoce.planning.solve import fewest_people
 from sottovoce.protocol.surveys import CentralGuarantee
 from sottovoce.surveys.amplified import Amplified
 from sottovoce.surveys.panel import Panel
@@ -33,9 +33,7 @@ def notes_of(survey: Survey | Panel) -> list[str]:
     """What may surprise; empty for a survey without surprises."""
     notes = []
     if survey.epsilon > DEFAULT_CAP:
-        notes.append(
-            f"devices refuse epsilon above {DEFAULT_CAP:g} unless told otherwise, and spend {DEFAULT_BUDGET:g} in all"
-        )
+        notes.append(f"devices refuse epsilon above {DEFAULT_CAP:g} by default, and spend {DEFAULT_BUDGET:g} in all")
     size = survey.mechanism.report_bytes
     if size > _LONG:
         notes.append(f"a report takes {size:,} bytes")
@@ -54,15 +52,15 @@ def people_note(survey: Survey, *, tracked: bool = False) -> str:
     low, high = survey.answer_range
     useful = _USEFUL * float(np.max(high) - np.min(low))
     reports = "reports in a period" if tracked else "reports"
-    told = f"each answer to within {useful:.2g} {survey.question.unit}".rstrip()
+    precision = f"each answer to within {useful:.2g} {survey.question.unit}".rstrip()
     if survey.question.answers_are_shares:
-        told = f"each share to within {100 * useful:g} points"
+        precision = f"each share to within {100 * useful:g} points"
     design = survey.design
     if design.margin(_MOST_PEOPLE) > useful:
-        return f"not even {_MOST_PEOPLE:,} {reports} give {told} (95 %)"
-    enough = fewest_users(lambda n: design.margin(n) <= useful, _MOST_PEOPLE)
+        return f"not even {_MOST_PEOPLE:,} {reports} give {precision} (95 %)"
+    enough = fewest_people(lambda n: design.margin(n) <= useful, _MOST_PEOPLE)
     rounded = math.ceil(enough / (unit := 10 ** max(0, len(str(enough)) - 2))) * unit
-    return f"about {rounded:,} {reports} give {told} (95 %)"
+    return f"about {rounded:,} {reports} give {precision} (95 %)"
 
 
 def central_of(survey: Survey | Panel | Tracking) -> CentralGuarantee | None:
@@ -72,16 +70,16 @@ def central_of(survey: Survey | Panel | Tracking) -> CentralGuarantee | None:
     return central_body(survey.amplified(), survey.relay.url)
 
 
-def central_body(found: Amplified, relay: str | None = None) -> CentralGuarantee:
+def central_body(certificate: Amplified, relay: str | None = None) -> CentralGuarantee:
     """A certificate with its assumption and both guarantees in words."""
     return CentralGuarantee(
-        local_epsilon=found.local_epsilon,
-        epsilon=found.epsilon,
-        lower=found.lower,
-        delta=found.delta,
-        least=found.n,
-        method=found.method,
-        assumption=found.assumption,
-        promise=both_guarantees(found.local_epsilon, found.epsilon, found.delta),
+        local_epsilon=certificate.local_epsilon,
+        epsilon=certificate.epsilon,
+        lower=certificate.lower,
+        delta=certificate.delta,
+        least=certificate.n,
+        method=certificate.method,
+        assumption=certificate.assumption,
+        promise=both_guarantees(certificate.local_epsilon, certificate.epsilon, certificate.delta),
         relay=relay,
     )

@@ -1,4 +1,4 @@
-"""For operators: whether the service is alive and ready, its metrics, its log level."""
+"""Routes for operators: whether the service is alive and ready, its metrics, its log level."""
 
 from __future__ import annotations
 

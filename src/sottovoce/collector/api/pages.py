@@ -1,6 +1,6 @@
 """The pages and their files: the survey page for people, the dashboard for analysts, the element for other pages.
 
-Their addresses are no part of the OpenAPI document, which is for programs, and have no line in the log: a log of the
+Their addresses are not part of the OpenAPI document, which is for programs, and have no line in the log: a log of the
 moments at which people opened a survey would be finer than the coarse time that the collector keeps.
 """
 
@@ -53,7 +53,7 @@ def has_already(if_none_match: str, etag: str) -> bool:
     >>> has_already('W/"a", "b"', '"b"'), has_already('W/"a"', '"a"'), has_already("*", '"a"'), has_already("", '"a"')
     (True, True, True, False)
     """
-    named = [one.strip().removeprefix("W/") for one in if_none_match.split(",")]
+    named = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
     return named == ["*"] or etag in named
 
 
@@ -79,14 +79,14 @@ The page of a survey that states a relay may also connect to that.
 """
 
 _KEEP_FILE: Final = "no-cache"
-"""Kept by browsers, and asked for before every use: a page and its script are always of one build."""
+"""Browsers keep it, and ask before every use: a page and its script are always of one build."""
 
 _KEEP_PAGE: Final = "no-store"
-"""Kept by nobody, also not behind the Back button, where an answer or an estimate would be seen by who comes next."""
+"""Nobody keeps it, not even behind the Back button, where the next person would see an answer or an estimate."""
 
 
 _KEEP_SCRIPT: Final = "public, max-age=31536000, immutable"
-"""Kept for a year and never asked for again: its name changes with its content."""
+"""Browsers keep it for a year and never ask again: its name changes with its content."""
 
 _FOR_ALL_PAGES: Final = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
 """A browser checks the integrity of another origin's script only if that origin lets every page read it."""

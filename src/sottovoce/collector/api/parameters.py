@@ -1,8 +1,8 @@
-"""From a question's parameters in JSON to the values that the library accepts.
+"""A question's parameters in JSON, turned into the values that the library accepts.
 
 Each declared kind of parameter has one form in JSON: numbers; texts; a list of labels; a range as `{"start", "stop"}`,
 both ends included; attributes as an object of lists and ranges; the fields of a form likewise, or numbers as
-`{"low", "high"}`; a workload as text.
+`{"low", "high"}`; what missing values count as, beside `{"labels"}`, a range or a number; a workload as text.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import msgspec
 from sottovoce.core.errors import DomainError, SurveyError, WorkloadError
 from sottovoce.core.limits import MAX_PRODUCT_SIZE
 from sottovoce.domain import Domain
-from sottovoce.domain.number import NumberGrid, number
-from sottovoce.protocol.drafts import FieldRange, FormField, IntegerRange, Values
+from sottovoce.domain.number import NumberGrid
+from sottovoce.protocol.drafts import AttributeEntry, IntegerRange, Values
 from sottovoce.questions.parameter import Kind, Parameter, check_parameters
 from sottovoce.service.http.validation import find_fault
 from sottovoce.workloads.base import Workload
@@ -28,7 +28,7 @@ MOST_LISTED: Final = 2**16
 """Most queries of a workload, and most values they are about, for which designs are compared while somebody waits."""
 
 _MOST_ATTRIBUTES: Final = MAX_PRODUCT_SIZE.bit_length() - 1
-"""Attributes of two values or more whose records are no more than there may be."""
+"""Most attributes of two values or more whose records a domain can hold."""
 
 
 def read_parameters(what: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,12 +38,12 @@ def read_parameters(what: str, declared: tuple[Parameter, ...], given: Mapping[s
     --------
     >>> from sottovoce.questions import Shares
     >>> read_parameters("a shares question", Shares.parameters, {"range": {"start": 18, "stop": 99}, "labels": None})
-    {'range': Domain.of(range(18, 100))}
+    {'range': Domain.of(range(18, 100)), 'missing': 'refuse'}
     >>> read_parameters("a shares question", Shares.parameters, {"range": 18})
     Traceback (most recent call last):
     sottovoce.core.errors.SurveyError: range must be an object
     """
-    known = {one.name: one for one in declared}
+    known = {parameter.name: parameter for parameter in declared}
     present = {name: value for name, value in given.items() if value is not None}
     values = {name: _read(known[name], value) if name in known else value for name, value in present.items()}
     return check_parameters(what, declared, values)
@@ -71,7 +71,7 @@ def _shaped(name: str, value: Any, shape: Any) -> Any:
 
 
 def _labels(labels: list[str]) -> Domain:
-    blank = next((place for place, label in enumerate(labels, 1) if not label.strip()), 0)
+    blank = next((number for number, label in enumerate(labels, 1) if not label.strip()), 0)
     if blank:
         raise DomainError(f"label number {blank} is empty; give it a name, or leave it out")
     return Domain.of(labels)
@@ -94,32 +94,39 @@ def _attributes(attributes: dict[str, Values]) -> Domain:
 
 
 def _attribute(name: str, values: Values) -> Domain:
+    domain = _held(name, values)
+    if isinstance(domain, NumberGrid):
+        raise DomainError(f"attribute {name!r} is a number; give labels, or a range with start and stop")
+    return domain
+
+
+def _fields(fields: dict[str, Values]) -> dict[str, Domain | NumberGrid]:
+    return {name: _held(name, values) for name, values in fields.items()}
+
+
+def _held(name: str, values: Values) -> Domain | NumberGrid:
+    """What an attribute of a record holds."""
     try:
-        return _range(values) if isinstance(values, IntegerRange) else _labels(values)
+        if not isinstance(values, AttributeEntry):
+            return _labels(values)
+        given = {key: value for key in values.__struct_fields__ if (value := getattr(values, key)) is not None}
+        policy = given.pop("missing", "refuse")
+        return _stated(given).with_missing(policy)
     except DomainError as error:
         raise DomainError(f"attribute {name!r}: {error}") from None
 
 
-def _fields(fields: dict[str, FormField]) -> dict[str, Domain | NumberGrid]:
-    return {name: _field(name, values) for name, values in fields.items()}
-
-
-def _field(name: str, values: FormField) -> Domain | NumberGrid:
-    if not isinstance(values, FieldRange):
-        return _attribute(name, values)
-    given = {key for key in values.__struct_fields__ if getattr(values, key) is not None}
-    if given == {"start", "stop"}:
-        return _attribute(name, IntegerRange(values.start, values.stop))  # type: ignore[arg-type]
-    if not {"low", "high"} <= given <= {"low", "high", "unit", "points"}:
-        raise SurveyError(
-            f"field {name!r} must be a list of labels, a range with start and stop, or a number with low and high, and "
-            "perhaps unit and points"
-        )
-    stated = {key: getattr(values, key) for key in given}
-    try:
-        return number(**stated)
-    except SurveyError as error:
-        raise SurveyError(f"field {name!r}: {error}") from None
+def _stated(given: dict[str, Any]) -> Domain | NumberGrid:
+    if set(given) == {"labels"}:
+        return _labels(given["labels"])
+    if set(given) == {"start", "stop"}:
+        return _range(IntegerRange(**given))
+    if {"low", "high"} <= set(given) <= {"low", "high", "unit", "points"}:
+        return NumberGrid(**given)
+    raise DomainError(
+        "give a list of labels, a range with start and stop, or in a form a number with low and high, and perhaps unit "
+        "and points; each with or without missing"
+    )
 
 
 def _workload(text: str) -> Workload:
@@ -136,7 +143,7 @@ _FORMS: Final[dict[Kind, tuple[Any, Callable[[Any], Any]]]] = {
     "labels": (list[str], _labels),
     "range": (IntegerRange, _range),
     "attributes": (dict[str, Values], _attributes),
-    "fields": (dict[str, FormField], _fields),
+    "fields": (dict[str, Values], _fields),
     "workload": (str, _workload),
 }
-"""By the kind of a parameter: the shape it has in JSON, and what becomes of it."""
+"""The shape in JSON and the reader of each kind of parameter."""

@@ -28,7 +28,7 @@ _BYTES_PER_ANSWER: Final = 256
 _BUSY: Final = "too many requests are in progress, or the database is unavailable; try again later"
 
 Most = Annotated[
-    float, Meta(ge=1, le=_MOST_OF_ALL, description="how many answers at most, rounded down: the largest of them")
+    float, Meta(ge=1, le=_MOST_OF_ALL, description="most answers to return, rounded down: the largest ones")
 ]
 
 
@@ -36,7 +36,7 @@ Most = Annotated[
     "GET",
     "/v1/surveys/{survey_id}/picture",
     scopes=("read",),
-    errors={409: "there are too few reports, or the survey is adaptive: its rounds have the reports", 503: _BUSY},
+    errors={409: "there are too few reports, or the survey is a panel: its rounds have the reports", 503: _BUSY},
 )
 async def get_picture(service: Service, survey_id: SurveyId, level: Level = 0.95, most: Most = 10_000) -> Picture:
     """Answers with intervals from all reports so far, as a page draws them."""
@@ -56,7 +56,7 @@ async def get_picture(service: Service, survey_id: SurveyId, level: Level = 0.95
     "GET",
     "/v1/surveys/{survey_id}/bound",
     scopes=("read",),
-    errors={409: "the survey is adaptive: its rounds have the reports", 503: _BUSY},
+    errors={409: "the survey is a panel: its rounds have the reports", 503: _BUSY},
 )
 async def get_bound(service: Service, survey_id: SurveyId) -> BoundCurveBody:
     """What the expected error stays below, from a hundred reports to a thousand million."""
@@ -70,8 +70,8 @@ def _at_hand(service: Service, record: SurveyRecord, level: float, most: int) ->
     """The picture from exactly these reports, if it was made a little while ago."""
     n_reports = service.n_counted(record)
     check_minimum(record, n_reports)
-    found: Picture | None = service.surveys.result(record.id, n_reports, "picture", level, most)
-    return found
+    picture: Picture | None = service.surveys.result(record.id, n_reports, "picture", level, most)
+    return picture
 
 
 def _picture(service: Service, record: SurveyRecord, survey: Survey, level: float, most: int) -> Picture:

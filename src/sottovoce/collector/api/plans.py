@@ -43,7 +43,7 @@ from sottovoce.theory.adaptive_bounds import adaptive_bound, predicted_worst_err
 
 __all__ = ["ROUTES", "make_plan"]
 
-_PANEL: Final = {one.name: one for one in Panel.parameters if not one.group}
+_PANEL: Final = {parameter.name: parameter for parameter in Panel.parameters if not parameter.group}
 """What a panel's error depends on; whose records it asks about plays no part."""
 
 _WORST: Final = "errors are for the population for which they are largest; give the population to have its own"
@@ -64,7 +64,7 @@ def _question(asked: PlanRequest) -> Planned:
         raise SurveyError("error is for panels; give margin or l2 here").at("error")
     question = question_of(asked)
     people = population_of(question, asked)
-    aim = {"users": asked.users, "margin": asked.margin, "l2": asked.l2, "population": people}
+    aim = {"people": asked.people, "margin": asked.margin, "l2": asked.l2, "population": people}
     aim |= {"share": asked.share, "probability": asked.probability}
     aim |= {"central_epsilon": asked.central_epsilon, "least": asked.least}
     if asked.periods is None and asked.renews is None:
@@ -72,64 +72,64 @@ def _question(asked: PlanRequest) -> Planned:
             raise SurveyError("change is between two periods: give periods or renews too, or a margin").at("change")
         return _planned(plan_for(question, asked, **aim))
     repeats = {"periods": asked.periods, "renews": asked.renews, "change": asked.change}
-    found = tracking_plan_for(question, asked, **aim, **repeats)
-    told = found.to_dict()
-    extra = {name: told[name] for name in PlannedTracking.__struct_fields__}
-    tracking = PlannedTracking(**extra | {"every_period": EveryPeriodCost(**told["every_period"])})
-    return _planned(found.period, found.users, found.window, tracking)
+    planned = tracking_plan_for(question, asked, **aim, **repeats)
+    fields = planned.to_dict()
+    extra = {name: fields[name] for name in PlannedTracking.__struct_fields__}
+    tracking = PlannedTracking(**extra | {"every_period": EveryPeriodCost(**fields["every_period"])})
+    return _planned(planned.period, planned.people, planned.window, tracking)
 
 
 def _planned(
-    found: Plan, users: int | None = None, periods: int = 1, tracking: PlannedTracking | None = None
+    plan: Plan, people: int | None = None, periods: int = 1, tracking: PlannedTracking | None = None
 ) -> Planned:
-    """The plan of a survey, or of one period of so many with the people of all."""
-    told = found.to_dict()
-    survey = found.survey()
-    by_users, by_epsilon = curves.curve_by_users(found), curves.curve_by_epsilon(found)
-    central = found.central
-    told |= {
+    """The plan of a survey, or of one of `periods` periods with the people of all."""
+    fields = plan.to_dict()
+    survey = plan.survey()
+    by_people, by_epsilon = curves.curve_by_people(plan), curves.curve_by_epsilon(plan)
+    central = plan.central
+    fields |= {
         "central": None if central is None else central_body(central.certificate),
-        "users": users or found.users,
-        "bound": ErrorBound(**told["bound"]),
-        "options": [PlannedOption(**option) for option in told["options"]],
-        "recall": None if told["recall"] is None else _recall(told["recall"]),
-        "curves": PlannedCurves(users=_curve(by_users, periods), epsilon=_curve(by_epsilon)),
+        "people": people or plan.people,
+        "bound": ErrorBound(**fields["bound"]),
+        "options": [PlannedOption(**option) for option in fields["options"]],
+        "recall": None if fields["recall"] is None else _recall(fields["recall"]),
+        "curves": PlannedCurves(people=_curve(by_people, periods), epsilon=_curve(by_epsilon)),
     }
     limits = [] if central is None or not central.limit_note else [central.limit_note]
-    notes = [_WORST] * (found.population is None) + [_BOUND] * (found.best.status == "bound")
+    notes = [_WORST] * (plan.population is None) + [_BOUND] * (plan.best.status == "bound")
     notes += [*limits, *notes_of(survey)]
-    told["survey"] = survey.id if tracking is None else None
-    return Planned(**told, notes=notes, rounds=None, radius=None, error=None, tracking=tracking)
+    fields["survey"] = survey.id if tracking is None else None
+    return Planned(**fields, notes=notes, rounds=None, radius=None, error=None, tracking=tracking)
 
 
-def _recall(told: dict[str, Any]) -> PlannedRecall:
-    return PlannedRecall(**told | {"lengths": [RecallByLength(**one) for one in told["lengths"]]})
+def _recall(fields: dict[str, Any]) -> PlannedRecall:
+    return PlannedRecall(**fields | {"lengths": [RecallByLength(**length) for length in fields["lengths"]]})
 
 
-def _curve(found: curves.ErrorCurve, periods: int = 1) -> PlannedCurve:
+def _curve(curve: curves.ErrorCurve, periods: int = 1) -> PlannedCurve:
     """People are those of all periods."""
-    return PlannedCurve([periods * x for x in found.x], {name: list(errors) for name, errors in found.lines.items()})
+    return PlannedCurve([periods * x for x in curve.x], {name: list(errors) for name, errors in curve.lines.items()})
 
 
 def _panel(asked: PlanRequest) -> Planned:
-    check_fields(asked, ("epsilon", "users", "error"))
-    found = plan_panel(users=asked.users, epsilon=asked.epsilon, error=asked.error, **_rounds_and_radius(asked))
-    line, rounds, radius = found.line, found.rounds, found.radius
-    mechanism = Binary(1, radius, found.epsilon, 0.0)
+    check_fields(asked, ("epsilon", "people", "error"))
+    planned = plan_panel(people=asked.people, epsilon=asked.epsilon, error=asked.error, **_rounds_and_radius(asked))
+    line, rounds, radius = planned.line, planned.rounds, planned.radius
+    mechanism = Binary(1, radius, planned.epsilon, 0.0)
     option = PlannedOption(
         name=mechanism.name,
         strategy=None,
         mechanism=mechanism.name,
         fits=True,
         reason="",
-        epsilon=found.epsilon,
-        users=found.users,
+        epsilon=planned.epsilon,
+        people=planned.people,
         margin=None,
         l2=None,
         l2_raw=None,
         status="bound",
         bound=line.bound,
-        bound_statement=found.statement,
+        bound_statement=planned.statement,
         report_bytes=mechanism.report_bytes,
         fetched_bytes=0,
     )
@@ -137,11 +137,11 @@ def _panel(asked: PlanRequest) -> Planned:
         question=Panel.kind,
         answers=None,
         unit="",
-        epsilon=found.epsilon,
+        epsilon=planned.epsilon,
         delta=0.0,
         central=None,
-        users=found.users,
-        solved_for=found.solved_for,
+        people=planned.people,
+        solved_for=planned.solved_for,
         criterion=None,
         target=asked.error,
         population="worst case",
@@ -152,16 +152,16 @@ def _panel(asked: PlanRequest) -> Planned:
         mechanism=mechanism.name,
         reason=(
             f"Everybody answers one of {plural(rounds, 'round')} with one bit; the largest error over all of them "
-            f"stays below {line.bound:.3g}, and is about {line.predicted:.3g}: {found.statement}"
+            f"stays below {line.bound:.3g}, and is about {line.predicted:.3g}: {planned.statement}"
         ),
         recall=None,
         options=[option],
-        curves=_panel_curves(rounds, radius, found.epsilon, found.users),
+        curves=_panel_curves(rounds, radius, planned.epsilon, planned.people),
         survey=None,
         notes=[_LARGEST],
         rounds=rounds,
         radius=radius,
-        error=found.error,
+        error=planned.error,
         tracking=None,
     )
 
@@ -175,18 +175,18 @@ def _rounds_and_radius(asked: PlanRequest) -> dict[str, Any]:
     return {name: _PANEL[name].check(value) for name, value in given.items()}
 
 
-def _panel_curves(rounds: int, radius: float, epsilon: float, users: int) -> PlannedCurves:
+def _panel_curves(rounds: int, radius: float, epsilon: float, people: int) -> PlannedCurves:
     """What the largest error stays below, and what it comes to."""
-    people, grid = curves.user_grid(users), curves.epsilon_grid(epsilon)
+    crowd, grid = curves.people_grid(people), curves.epsilon_grid(epsilon)
     lines: dict[str, Callable[[float, int], float]] = {
         "bound": lambda e, n: adaptive_bound(rounds, radius, e, n).value,
         "expected": lambda e, n: predicted_worst_error(rounds, radius, e, n),
     }
     return PlannedCurves(
-        users=PlannedCurve(
-            [float(n) for n in people], {name: [at(epsilon, n) for n in people] for name, at in lines.items()}
+        people=PlannedCurve(
+            [float(n) for n in crowd], {name: [at(epsilon, n) for n in crowd] for name, at in lines.items()}
         ),
-        epsilon=PlannedCurve(grid, {name: [at(e, users) for e in grid] for name, at in lines.items()}),
+        epsilon=PlannedCurve(grid, {name: [at(e, people) for e in grid] for name, at in lines.items()}),
     )
 
 
@@ -196,7 +196,7 @@ def _panel_curves(rounds: int, radius: float, epsilon: float, users: int) -> Pla
     scopes=("read",),
     max_bytes=MAX_DRAFT_BYTES,
     errors={
-        422: "there is no such plan; `field` says why",
+        422: "no such plan is possible; `field` says why",
         503: "too many requests are in progress, or the database is unavailable; try again later",
     },
 )

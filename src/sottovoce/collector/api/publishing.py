@@ -91,7 +91,7 @@ async def publish_survey(service: Service, request: Request, body: Publication) 
     responses={201: Envelope, 200: Envelope},
     errors={
         **_ERRORS,
-        409: "the survey is not adaptive or is sealed, another question is that round already, or an earlier round is "
+        409: "the survey is not a panel or is sealed, another question is that round already, or an earlier round is "
         "missing or still open",
     },
     max_bytes=MAX_PUBLICATION_BYTES,
@@ -169,14 +169,14 @@ def _open(service: Service, survey_id: str, given: RoundOpening) -> tuple[Envelo
 
 
 def _decoded(given: Mapping[str, str]) -> dict[str, bytes]:
-    found = {}
+    attachments = {}
     for digest, text in given.items():
         bare = text.translate(_STANDARD).rstrip("=")
         try:
-            found[digest] = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
+            attachments[digest] = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
         except ValueError:
             raise Refusal(422, "wrong_attachment", "an attachment is not base64", field="attachments") from None
-    return found
+    return attachments
 
 
 def _read(statement: str, attachments: Mapping[str, bytes]) -> PublishedSurvey:
@@ -209,7 +209,7 @@ def _check_countable(survey: PublishedSurvey) -> None:
 
 
 def _minimum(given: int | None, floor: int) -> int:
-    """How many reports an estimate takes: whoever publishes may ask for more than the operator does, never fewer."""
+    """How many reports an estimate takes: a publisher may ask for more than the operator does, never fewer."""
     if given is not None and given < floor:
         raise Refusal(
             422,

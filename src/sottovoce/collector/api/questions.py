@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_PEOPLE, DEFAULT_REPORT_BYTES
 from sottovoce.mechanisms import serving
 from sottovoce.protocol.drafts import Defaults, ParameterEntry, QuestionEntry, Questions
 from sottovoce.questions.parameter import Parameter
@@ -27,7 +27,9 @@ def questions() -> Questions:
     ]
     entries.append(_entry(Panel.kind, Panel.summary, Panel.parameters, ()))
     return Questions(
-        entries, _declared(Calendar.parameters), Defaults(DEFAULT_USERS, DEFAULT_REPORT_BYTES, DEFAULT_COUNTERS, _LEVEL)
+        entries,
+        _declared(Calendar.parameters),
+        Defaults(DEFAULT_PEOPLE, DEFAULT_REPORT_BYTES, DEFAULT_COUNTERS, _LEVEL),
     )
 
 
@@ -42,13 +44,13 @@ def _entry(kind: str, summary: str, declared: tuple[Parameter, ...], strategies:
 
 
 def _mechanisms(strategy: str) -> list[str]:
-    """The mechanisms of which a strategy leaves a choice; none where it brings its own."""
+    """The mechanisms that a strategy lets one choose; empty if it brings its own."""
     family: Any = find(strategy).family
     return [] if family is None else [name for name, kind in serving(family).items() if kind.deployable]
 
 
 def _declared(parameters: tuple[Parameter, ...]) -> list[ParameterEntry]:
-    return [ParameterEntry(**{"low": None, "high": None, **one.to_dict()}) for one in parameters]
+    return [ParameterEntry(**{"low": None, "high": None, **parameter.to_dict()}) for parameter in parameters]
 
 
 @route("GET", "/v1/questions")

@@ -1,4 +1,4 @@
-"""From a survey's id to its aggregate and estimate, where it has enough reports."""
+"""The aggregate and estimate of a survey by its id, if it has enough reports."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estim
     """The estimate from all reports so far, if there are enough; how long it took to make is noted."""
     n_reports = service.n_counted(record)
     check_minimum(record, n_reports)
-    found: Estimate | None = service.surveys.result(record.id, n_reports, "estimate")
-    if found is not None:
-        return found
+    known: Estimate | None = service.surveys.result(record.id, n_reports, "estimate")
+    if known is not None:
+        return known
     began = time.perf_counter()
     estimate = survey.estimate(aggregate_of(service, record, survey))
     service.note_estimate(time.perf_counter() - began)
@@ -69,29 +69,29 @@ def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estim
 
 
 BYTES_PER_COUNTER: Final = 12
-"""Of a count, and of the support that words are looked up in."""
+"""Memory for a count and for the support that words are looked up in."""
 _SEARCH: Final = "search"
 
 
 async def searched(service: Service, record: SurveyRecord, survey: Survey) -> Estimate:
     """The words found in all reports that are counted now, or in more.
 
-    One search runs at a time. Whoever asks while one runs waits for the next, which counts all reports until then and
-    so serves everybody who waits: however many ask, and however fast reports come in, two searches are enough.
+    One search runs at a time. Requests that come while one runs wait for the next, which counts all reports until
+    then and serves all that wait: for any number of requests and any rate of reports, two searches are enough.
     """
     n_reports = await service.wait_for_store(service.n_counted, record)
     check_minimum(record, n_reports)
-    found: Estimate | None = service.surveys.result_since(record.id, n_reports, _SEARCH)
-    if found is not None:
-        return found
+    known: Estimate | None = service.surveys.result_since(record.id, n_reports, _SEARCH)
+    if known is not None:
+        return known
     key = (record.id, n_reports, _SEARCH)
     return await service.searching.once(key, _search, service, record, survey, n_reports)
 
 
 def _search(service: Service, record: SurveyRecord, survey: Survey, n_reports: int) -> Estimate:
-    found: Estimate | None = service.surveys.result_since(record.id, n_reports, _SEARCH)
-    if found is not None:
-        return found
+    known: Estimate | None = service.surveys.result_since(record.id, n_reports, _SEARCH)
+    if known is not None:
+        return known
     began = time.perf_counter()
     aggregate = aggregate_of(service, record, survey)
     estimate = survey.estimate(aggregate, progress=lambda done, of: service.searching.check_stop())

@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from sottovoce.collector.api.reading import check_minimum, estimate_of, searched
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, table_of
+from sottovoce.collector.reading.table_files import table_of
 from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.estimates.table_files import CheckStop, EstimateTable
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import JSON, Response
 from sottovoce.service.http.slow_work import SlowWork
@@ -47,7 +48,7 @@ def check_rows(record: SurveyRecord, rows: int, remedy: str) -> None:
 async def rendered(
     service: Service, work: SlowWork, record: SurveyRecord, name: tuple[object, ...], make: Make
 ) -> Rendered:
-    """What `make` makes from all reports so far; `name` says of two such whether they are the same."""
+    """The result of `make` for all reports so far; results with one `name` are interchangeable."""
     n_reports = await service.wait_for_store(service.n_counted, record)
     check_minimum(record, n_reports)
     return await rendered_from(service, work, record, n_reports, name, make)
@@ -56,18 +57,18 @@ async def rendered(
 async def rendered_from(
     service: Service, work: SlowWork, record: SurveyRecord, n_reports: int, name: tuple[object, ...], make: Make
 ) -> Rendered:
-    """The same where it is known how many reports are counted, and that they are enough."""
-    found = at_hand(service, record, n_reports, name)
-    if found is not None:
-        return found
+    """The result of `make`, once enough reports are known to be counted."""
+    known = at_hand(service, record, n_reports, name)
+    if known is not None:
+        return known
     name = ("rendered", *name)
     return await work.once((record.id, n_reports, *name), _render, service, record, name, make)
 
 
 def at_hand(service: Service, record: SurveyRecord, n_reports: int, name: tuple[object, ...]) -> Rendered | None:
-    """What was made under that name from exactly so many reports, if it is still here."""
-    found: Rendered | None = service.surveys.result(record.id, n_reports, "rendered", *name)
-    return found
+    """The result of that name from exactly this many reports, if it is still held."""
+    known: Rendered | None = service.surveys.result(record.id, n_reports, "rendered", *name)
+    return known
 
 
 def _render(service: Service, record: SurveyRecord, name: tuple[object, ...], make: Make) -> Rendered:
@@ -89,7 +90,7 @@ async def rendered_table(
     name: tuple[object, ...],
     write: Callable[[EstimateTable, CheckStop], list[bytes]],
 ) -> Rendered:
-    """The same of an estimate with intervals of that level."""
+    """The file of an estimate with intervals of that level."""
     words = await searched(service, record, survey) if survey.question.is_searched else None
 
     def make() -> tuple[int, list[bytes]]:
@@ -107,8 +108,8 @@ def response_of(
 ) -> Response:
     """The body with its end; or only that it is still the one which the asker names in If-None-Match."""
     tag = f'"{hashlib.sha256(made.digest + end).hexdigest()[:32]}"'
-    told: dict[str, Any] = {**(headers or {}), "ETag": tag}
-    known = [one.strip().removeprefix("W/") for one in (request.header(b"if-none-match") or "").split(",")]
+    sent_headers: dict[str, Any] = {**(headers or {}), "ETag": tag}
+    known = [tag.strip().removeprefix("W/") for tag in (request.header(b"if-none-match") or "").split(",")]
     if tag in known or "*" in known:
         return Response(b"", media_type, 304, {"ETag": tag})
-    return Response([*made.parts, end] if end else made.parts, media_type, headers=told)
+    return Response([*made.parts, end] if end else made.parts, media_type, headers=sent_headers)

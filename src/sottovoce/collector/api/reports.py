@@ -16,7 +16,6 @@ from sottovoce.collector.sealing.opening import SealedReport
 from sottovoce.core.errors import ObliviousError
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE
 from sottovoce.oblivious.binary_http import HttpRequest, HttpResponse
-from sottovoce.oblivious.key_configuration import SignedKeys
 from sottovoce.oblivious.messages import (
     MESSAGE_SIZES,
     REQUEST_MEDIA_TYPE,
@@ -27,7 +26,7 @@ from sottovoce.oblivious.messages import (
 )
 from sottovoce.protocol.base import SurveyId
 from sottovoce.protocol.errors import ErrorDetail, RefusedReport
-from sottovoce.protocol.reports import Acknowledgement, OneReport, RefusedUpload, ReportsBody
+from sottovoce.protocol.reports import Acknowledgement, OneReport, RefusedUpload, ReportsBody, SignedKeys
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import JSON, Response, json_response
 from sottovoce.service.http.route import route
@@ -37,7 +36,7 @@ from sottovoce.service.storage.committer import Arrival, Closed
 __all__ = ["ROUTES", "closed_refusal", "send_reports", "throttled"]
 
 _AT_ONCE: Final = 2**17
-"""Bodies up to so many bytes are judged in the event loop, which takes less time than handing them to a thread."""
+"""Bodies up to this many bytes are judged in the event loop, which is quicker than handing them to a thread."""
 
 _ONE: Final = json_response(Acknowledgement(1, []))
 
@@ -70,8 +69,8 @@ async def send_reports(service: Service, request: Request, survey_id: SurveyId) 
     arrival, refused = (
         read(survey_id, body) if len(body) <= _AT_ONCE else await service.wait_for_store(read, survey_id, body)
     )
-    for one in refused:
-        service.metrics.refused(one.code)
+    for refusal in refused:
+        service.metrics.refused(refusal.code)
     if arrival is None:
         return _none_accepted(refused)
     throttled(service, arrival)
@@ -112,7 +111,7 @@ def closed_refusal(state: Closed, survey_id: str) -> Refusal:
         case "deleted":
             return Refusal(410, "survey_deleted", f"{here} has been deleted; delete the report too")
         case "unknown":
-            return Refusal(404, "unknown_survey", "there is no survey with that id; /v1/surveys lists all surveys")
+            return Refusal(404, "unknown_survey", "no survey has that id; /v1/surveys lists all surveys")
 
 
 _BRIEFLY: Final = "public, max-age=10"
@@ -181,43 +180,47 @@ async def send_sealed_reports(service: Service, request: Request) -> Response:
     except ObliviousError as error:
         raise Refusal(400, "bad_sealed_batch", str(error)) from None
     keys = await service.wait_for_store(service.sealing.held)
-    found = await service.opening.open(keys, messages, size)
-    refused = [RefusedReport(place, *one) for place, one in enumerate(found) if not isinstance(one, SealedReport)]
-    service.metrics.opened(len(found) - len(refused))
+    opened = await service.opening.open(keys, messages, size)
+    refused = [
+        RefusedReport(position, *message)
+        for position, message in enumerate(opened)
+        if not isinstance(message, SealedReport)
+    ]
+    service.metrics.opened(len(opened) - len(refused))
     reports: dict[str, dict[int, bytes]] = {}
-    for place, one in enumerate(found):
-        if isinstance(one, SealedReport):
-            reports.setdefault(one.survey, {})[place] = one.row
+    for position, message in enumerate(opened):
+        if isinstance(message, SealedReport):
+            reports.setdefault(message.survey, {})[position] = message.row
     groups = [await _checked(service, survey, rows) for survey, rows in reports.items()]
-    refused += [one for group in groups for one in group.refused]
+    refused += [refusal for group in groups for refusal in group.refused]
     refused += await _kept(service, [group for group in groups if group.arrival is not None])
     for refusal in refused:
         service.metrics.refused(refusal.code)
     refused.sort(key=lambda refusal: refusal.position)
-    return json_response(Acknowledgement(len(found) - len(refused), refused))
+    return json_response(Acknowledgement(len(opened) - len(refused), refused))
 
 
 class _Group(NamedTuple):
     """The reports of one survey in a part."""
 
     arrival: Arrival | None
-    places: list[int]
-    """Of the good ones."""
+    positions: list[int]
+    """Positions of the accepted reports in the body."""
     refused: list[RefusedReport]
 
 
 async def _checked(service: Service, survey: str, rows: dict[int, bytes]) -> _Group:
-    """Check the reports of one survey, by their places; none is good where the survey takes no more."""
-    places = [*rows]
+    """Check the reports of one survey, by their positions; none is good where the survey takes no more."""
+    positions = [*rows]
     try:
         arrival, bad = await service.wait_for_store(service.intake.read_rows, survey, [*rows.values()])
     except Refusal as refusal:
         if refusal.status in _AGAIN:
             raise
-        return _Group(None, [], [RefusedReport(place, refusal.code, refusal.message) for place in places])
-    refused = [RefusedReport(places[one.position], one.code, one.message) for one in bad]
-    wrong = {one.position for one in refused}
-    return _Group(arrival, [place for place in places if place not in wrong], refused)
+        return _Group(None, [], [RefusedReport(position, refusal.code, refusal.message) for position in positions])
+    refused = [RefusedReport(positions[refusal.position], refusal.code, refusal.message) for refusal in bad]
+    wrong = {refusal.position for refusal in refused}
+    return _Group(arrival, [position for position in positions if position not in wrong], refused)
 
 
 async def _kept(service: Service, groups: Sequence[_Group]) -> list[RefusedReport]:
@@ -235,7 +238,7 @@ async def _kept(service: Service, groups: Sequence[_Group]) -> list[RefusedRepor
             raise verdict
         if verdict is not None:
             refusal = closed_refusal(verdict, arrival.survey)
-            refused += [RefusedReport(place, refusal.code, refusal.message) for place in group.places]
+            refused += [RefusedReport(position, refusal.code, refusal.message) for position in group.positions]
     return refused
 
 

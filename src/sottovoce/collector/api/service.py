@@ -66,7 +66,7 @@ _MOST_CERTIFICATES: Final = 1024
 
 _MOST_CURVES: Final = 32
 CURVE_BYTES: Final = 2**27
-"""Of estimates by period, all curves together."""
+"""Memory for estimates by period, all curves together."""
 
 
 @final
@@ -79,7 +79,7 @@ class Service:
     """The response to a request that came inside a sealed message."""
 
     elsewhere: Elsewhere | None = None
-    """Who answers what is not answered where reports are taken; None where all of it is answered here."""
+    """The process that answers analysts; None if this one does."""
 
     def __init__(self, settings: Settings, store: Store, key: SigningKey):
         self.settings = settings
@@ -189,7 +189,7 @@ class Service:
         """The survey of that id; what cannot be an id is as unknown as what is none."""
         record = self.store.survey(survey_id) if is_digest(survey_id) else None
         if record is None:
-            message = "there is no survey with that id; /v1/surveys lists all surveys"
+            message = "no survey has that id; /v1/surveys lists all surveys"
             raise Refusal(404, "unknown_survey", message)
         if record.state == "deleted":
             raise Refusal(410, "survey_deleted", f"survey {record.id[:12]} has been deleted, with all its reports")
@@ -200,7 +200,7 @@ class Service:
         return self.surveys.load(record).survey
 
     def answerable(self, record: SurveyRecord) -> Survey:
-        """The same, of one that people answer themselves."""
+        """The survey behind a record; a refusal unless people answer it itself."""
         survey = self.survey(record)
         if isinstance(survey, Tracking):
             raise Refusal(
@@ -212,21 +212,21 @@ class Service:
         if isinstance(survey, Panel):
             raise Refusal(
                 409,
-                "survey_adaptive",
-                f"survey {record.id[:12]} is adaptive and has no reports of its own; ask for one of its rounds, "
+                "survey_panel",
+                f"survey {record.id[:12]} is a panel and has no reports of its own; ask for one of its rounds, "
                 f"listed at /v1/surveys/{record.id}/rounds",
             )
         return survey
 
     def panel(self, record: SurveyRecord) -> Panel:
-        """The same, of one that has rounds."""
+        """The panel behind a record; a refusal for other surveys."""
         survey = self.survey(record)
         if not isinstance(survey, Panel):
-            raise Refusal(409, "survey_not_adaptive", f"survey {record.id[:12]} is not adaptive: it has no rounds")
+            raise Refusal(409, "survey_not_panel", f"survey {record.id[:12]} is not a panel: it has no rounds")
         return survey
 
     def tracking(self, record: SurveyRecord) -> Tracking:
-        """The same, of one that has periods."""
+        """The tracking survey behind a record; a refusal for other surveys."""
         survey = self.survey(record)
         if not isinstance(survey, Tracking):
             message = f"survey {record.id[:12]} has no calendar, and so neither periods nor a curve"

@@ -62,7 +62,7 @@ async def get_status(service: Service, survey_id: SurveyId) -> Status:
     return await service.wait_for_store(status_of, service, survey_id)
 
 
-@route("GET", "/v1/surveys/{survey_id}/rounds", scopes=("read",), errors={409: "the survey is not adaptive"})
+@route("GET", "/v1/surveys/{survey_id}/rounds", scopes=("read",), errors={409: "the survey is not a panel"})
 async def list_rounds(service: Service, survey_id: SurveyId) -> Rounds:
     """The rounds asked so far."""
     return await service.wait_for_store(rounds_of, service, survey_id)
@@ -88,7 +88,7 @@ def status_of(service: Service, survey_id: str) -> Status:
     if rounds is None:
         n_reports, waiting = service.n_counted(record), service.store.waiting(record.id)
     else:
-        n_reports, waiting = sum(one.counted for one in rounds), sum(one.waiting for one in rounds)
+        n_reports, waiting = sum(entry.counted for entry in rounds), sum(entry.waiting for entry in rounds)
     return Status(
         id=record.id,
         title=record.title,
@@ -112,8 +112,8 @@ def _central(service: Service, survey: PublishedSurvey) -> CentralGuarantee | No
     known = service.certificates.get(survey.id)
     if known is not None:
         return known
-    found = central_of(survey)
-    return None if found is None else service.certificates.put(survey.id, found)
+    guarantee = central_of(survey)
+    return None if guarantee is None else service.certificates.put(survey.id, guarantee)
 
 
 def _mechanism(survey: PublishedSurvey) -> str | None:
@@ -142,15 +142,15 @@ def rounds_of(service: Service, survey_id: str) -> Rounds:
     """The rounds of a panel, each as it stands."""
     parent = service.record(survey_id)
     service.panel(parent)
-    found = []
+    rounds = []
     for record in service.store.rounds(parent.id):
         asked = service.survey(record)
         n_reports, waiting = service.n_counted(record), service.store.waiting(record.id)
         text = asked.query_text if isinstance(asked, Survey) else ""
-        found.append(
+        rounds.append(
             RoundStatus(record.id, record.round or 0, record.state, n_reports, waiting, text, list(record.labels))
         )
-    return Rounds(found)
+    return Rounds(rounds)
 
 
 def _seal(service: Service, survey_id: str, token: TokenRecord) -> StateBody:
@@ -196,7 +196,7 @@ async def get_time(service: Service) -> TimeAnswer:
     "GET",
     "/v1/surveys/{survey_id}/periods",
     scopes=("read",),
-    errors={404: "there is no such survey, or its periods end before that page", 409: "the survey has no calendar"},
+    errors={404: "the survey does not exist, or its periods end before that page", 409: "the survey has no calendar"},
 )
 async def list_periods(service: Service, survey_id: SurveyId, page: Page = 1) -> PeriodList:
     """The periods of a tracking survey that have begun, first to last, on pages of a thousand; and the next one."""
@@ -212,7 +212,7 @@ def _periods(service: Service, survey_id: str, page: int) -> PeriodList:
     return PeriodList(
         now=_written(now),
         promise=tracking.promise,
-        periods=[_status(tracking.calendar, one) for one in standing[(page - 1) * PAGE_PERIODS :][:PAGE_PERIODS]],
+        periods=[_status(tracking.calendar, entry) for entry in standing[(page - 1) * PAGE_PERIODS :][:PAGE_PERIODS]],
         next=_ahead(tracking, now) if record.state == "open" else None,
         total=tracking.calendar.periods,
         page=page,
@@ -220,14 +220,14 @@ def _periods(service: Service, survey_id: str, page: int) -> PeriodList:
     )
 
 
-def _status(calendar: Calendar, one: RoundStanding) -> PeriodStatus:
+def _status(calendar: Calendar, entry: RoundStanding) -> PeriodStatus:
     return PeriodStatus(
-        number=one.round,
-        id=one.id,
-        **_times(Period(calendar, one.round)),
-        state=one.state,
-        n_reports=one.counted,
-        waiting=one.waiting,
+        number=entry.round,
+        id=entry.id,
+        **_times(Period(calendar, entry.round)),
+        state=entry.state,
+        n_reports=entry.counted,
+        waiting=entry.waiting,
     )
 
 
@@ -264,7 +264,7 @@ async def list_segments(service: Service, survey_id: SurveyId) -> Segments:
     "/v1/surveys/{survey_id}/segments/{segment_number}",
     scopes=("admin",),
     responses={200: BATCH_MEDIA_TYPE},
-    errors={404: "there is no such survey or segment", 409: "the survey is adaptive: its rounds have reports"},
+    errors={404: "the survey or segment does not exist", 409: "the survey is a panel: its rounds have reports"},
     headers={EPOCH_HEADER: "the coarse time in which the segment's reports came"},
 )
 async def get_segment(service: Service, survey_id: SurveyId, segment_number: SegmentNumber) -> Response:
@@ -275,7 +275,9 @@ async def get_segment(service: Service, survey_id: SurveyId, segment_number: Seg
 
 def _segments(service: Service, survey_id: str) -> Segments:
     record = service.record(survey_id)
-    return Segments([SegmentEntry(one.number, one.epoch, one.n) for one in service.store.segments(record.id)])
+    return Segments(
+        [SegmentEntry(segment.number, segment.epoch, segment.n) for segment in service.store.segments(record.id)]
+    )
 
 
 def _segment(service: Service, survey_id: str, text: str) -> tuple[bytes, int]:
@@ -307,7 +309,7 @@ Address = Annotated[
     Meta(
         max_length=300,
         pattern=r"^https?://[A-Za-z0-9._~:/\[\]-]+$",
-        description="where browsers reach the collector; the setting public_url, if that is set, counts instead",
+        description="address at which browsers reach the collector; the setting public_url, if set, counts instead",
     ),
 ]
 

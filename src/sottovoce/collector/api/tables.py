@@ -8,7 +8,8 @@ from typing import Final
 from sottovoce.collector.api.reading import answerable_survey
 from sottovoce.collector.api.rendered import TAG, check_rows, rendered_table, response_of
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, to_arrow, to_csv, to_json, to_parquet
+from sottovoce.collector.reading.table_files import to_json
+from sottovoce.estimates.table_files import CheckStop, EstimateTable, to_arrow, to_csv, to_parquet
 from sottovoce.protocol.base import Level, SurveyId
 from sottovoce.protocol.pictures import TableBody
 from sottovoce.service.http.request import Request
@@ -29,7 +30,7 @@ def _whole_json(table: EstimateTable, check_stop: CheckStop) -> list[bytes]:
 _ABOUT: Final = {
     "scopes": ("read",),
     "errors": {
-        409: "there are too few reports or too many answers, or the survey is adaptive: its rounds have the reports",
+        409: "there are too few reports or too many answers, or the survey is a panel: its rounds have the reports",
         503: "too many tables are being written, or the database is unavailable; try again later",
     },
     "headers": {"Content-Disposition": "that it is a file, and its name", **TAG},

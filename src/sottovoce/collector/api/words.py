@@ -26,7 +26,7 @@ _ABOUT: Final = {
     "scopes": ("read",),
     "errors": {
         409: "there are too few reports, or the survey does not ask for words, or its rounds or periods have them",
-        422: "one of them is no word of this survey; `field` says where it was given, and the message which it is",
+        422: "a given value is not a word of this survey; `field` and the message say which one",
         503: "too many requests are in progress, or the database is unavailable; try again later",
     },
 }
@@ -45,7 +45,7 @@ async def get_words(service: Service, survey_id: SurveyId, word: Asked, level: L
 
 @route("POST", "/v1/surveys/{survey_id}/words", max_bytes=_MAX_BYTES, **_ABOUT)
 async def ask_words(service: Service, survey_id: SurveyId, body: WordsAsked) -> WordsAnswer:
-    """The same for a longer list; nothing is stored."""
+    """The share of people with each word of a longer list, with intervals; nothing is stored."""
     return await _shares(service, survey_id, body.words, body.level, "words")
 
 
@@ -62,17 +62,17 @@ async def _shares(service: Service, survey_id: str, texts: list[str], level: flo
 def _values(question: Question, texts: list[str], field: str) -> list[object]:
     """The words that were typed; none of them is repeated in a refusal."""
     values = []
-    for place, text in enumerate(texts, 1):
+    for number, text in enumerate(texts, 1):
         value = question.parse(text)
         if not question.admits(value):
-            message = f"number {place} of the given words is none of this survey; allowed: {question.allowed}"
+            message = f"number {number} of the given words is not a word of this survey; allowed: {question.allowed}"
             raise Refusal(422, "invalid_word", message, field=field)
         values.append(value)
     return values
 
 
 def _answer(estimate: WordEstimate, values: list[object], level: float) -> WordsAnswer:
-    rows = [AnswerRow(*one) for one in estimate.of_many(values, level)]
+    rows = [AnswerRow(**answer.row()) for answer in estimate.of_many(values, level)]
     return WordsAnswer(estimate.survey.id, estimate.n_reports, level, rows)
 
 

@@ -54,7 +54,7 @@ class _Counted:
     last: int = -1
     """All ids of segments up to this number are in `seen`."""
     token: int | None = None
-    """Of the lease under which we last settled; None when what followed is not known."""
+    """Token of the lease under which counts were last settled; None when what followed is not known."""
 
 
 @final
@@ -64,7 +64,7 @@ class Aggregator:
     Parameters
     ----------
     store
-        Where reports wait.
+        The store in which reports wait.
     holder
         The worker's name. A random end is added: two workers of one name would share leases.
     lease_seconds
@@ -75,9 +75,9 @@ class Aggregator:
         Memory for the counted ids of all surveys, beyond which those of the survey counted longest ago are dropped and
         read again when it has reports; one survey's are always kept. See `SeenIds` for what an id takes.
     ids_in_memory
-        Of one survey; more go to disk.
+        Ids of one survey in memory; more go to disk.
     folder
-        Where they go; the system's folder for temporary files if None.
+        The folder for these; the system's folder for temporary files if None.
     checkpoint_after
         After how many reports a checkpoint is written at the earliest; never before a quarter as many as it has cells.
     largest_segment
@@ -85,11 +85,11 @@ class Aggregator:
     fan_in
         How many segments of about one size are put together.
     bytes_at_once
-        Segments and what is taken in a step stay below that, even when reports are long.
+        Most bytes of a segment, and of what is taken in a step, even when reports are long.
     crowd
-        Segments below so many reports are put together at once.
+        Segments below this many reports are put together at once.
     epoch
-        Tells the present one, in the service's coarse time.
+        Returns the present epoch, in the service's coarse time.
     max_counters
         Surveys of more integers are only gathered: their reports become segments, which an engine counts.
     """
@@ -353,7 +353,7 @@ class Aggregator:
     ) -> Checkpoint | None:
         """Everything counted so far and these payloads, if enough has come since the last one."""
         survey = state.survey
-        # Decoded even when they are not counted now: what is no report must not get into a segment.
+        # Decoded even when they are not counted now: anything that is not a report must stay out of segments.
         batches = decoded(survey, payloads, "the waiting list")
         since = sum(info.n for info in segments if not info.checkpointed) + len(payloads)
         cells = survey.mechanism.cells

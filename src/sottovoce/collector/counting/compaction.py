@@ -1,9 +1,9 @@
-"""Which segments to merge, so that a survey has few of them and none reveals when few people answered.
+"""The choice of segments to merge, so that a survey has few of them and none reveals when few people answered.
 
 Size-tiered: f segments of about one size become one of the next. With a largest size S, a report is rewritten at most
 1 + log_f(S) times, and a survey of n reports in E epochs has at most 2n/S + 2 f E log_f(S) segments.
 
-Segments are numbered as they are made, so that small ones would tell who answered soon after whom. Those below a crowd
+Segments are numbered as they are made, so small ones would reveal who answered soon after whom. Those below a crowd
 are put together at once: this rewrites less than a crowd of reports a step. What is left of an epoch that is over joins
 a larger one.
 """
@@ -62,7 +62,7 @@ def leftover(segments: Sequence[SegmentInfo], ended: int | None, crowd: int = CR
     """A segment below a crowd that nothing will come to any more, and the smallest other one of its epoch.
 
     Epochs before `ended` are over; all are when it is None. The two may stand on two sides of the checkpoint. One in
-    object storage is taken only where there is no other: both then are in the database, until they move together.
+    object storage is taken only if it is the only one: both then are in the database, until they move together.
     """
     for info in segments:
         if info.n < crowd and (ended is None or info.epoch < ended):

@@ -41,7 +41,7 @@ def _in_store(survey: Survey, where: str) -> Iterator[None]:
         yield
     except ReportError as error:
         raise StoreError(
-            f"{where} of survey {survey.id[:12]} holds bytes that are no report of it ({error}); the database is "
+            f"{where} of survey {survey.id[:12]} holds bytes that are not a report of it ({error}); the database is "
             "damaged: restore a backup"
         ) from error
 
@@ -111,11 +111,11 @@ def live_aggregate(store: Store, survey: Survey) -> Aggregate:
 
 
 def rebuild(store: Store, survey: Survey) -> Aggregate:
-    """The same from every single report, as the segments hold them; no checkpoint is looked at."""
+    """The aggregate of every single report, as the segments hold them; no checkpoint is looked at."""
     for _ in range(_TRIES):
-        found = _from_segments(store, survey, store.segments(survey.id))
-        if found is not None:
-            return found
+        aggregate = _from_segments(store, survey, store.segments(survey.id))
+        if aggregate is not None:
+            return aggregate
     raise _too_busy(survey)
 
 

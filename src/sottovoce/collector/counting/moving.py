@@ -31,7 +31,7 @@ __all__ = ["SegmentMover", "moving"]
 _LOG: Final = logging.getLogger("sottovoce.collector.counting.moving")
 
 _WRITING_SECONDS: Final = 600.0
-"""After which an object that was noted and not put to use is taken for left over."""
+"""Seconds after which an object that was noted and not used counts as left over."""
 
 _REMOVALS: Final = 64
 """Objects removed in one step."""
@@ -124,7 +124,7 @@ class SegmentMover:
         return False
 
     def _note_failure(self, survey_id: str, error: Exception) -> None:
-        # Of what was not foreseen only the kind, since its words may quote a report.
+        # An unforeseen error is logged by its kind alone, since its words may quote a report.
         reason = str(error) if isinstance(error, SottovoceError) else type(error).__name__
         if self._failed.get(survey_id) != reason:
             self._failed[survey_id] = reason
@@ -229,16 +229,16 @@ def moving(mover: SegmentMover, pause: float = _PAUSE) -> Iterator[None]:
 
 
 def _move_on(mover: SegmentMover, stop: threading.Event, shortest: float) -> None:
-    pause, told = 0.0, ""
+    pause, logged = 0.0, ""
     while not stop.wait(pause):
         try:
             pause = 0.0 if mover.step() else shortest
         except Exception as error:
             reason = str(error) if isinstance(error, SottovoceError) else type(error).__name__
-            if reason != told and not stop.is_set():
+            if reason != logged and not stop.is_set():
                 _LOG.warning("segments wait for object storage: %s", reason)
-            pause, told = min(2 * max(pause, shortest), _LONGEST_PAUSE), reason
+            pause, logged = min(2 * max(pause, shortest), _LONGEST_PAUSE), reason
         else:
-            if told:
+            if logged:
                 _LOG.info("object storage works again")
-            told = ""
+            logged = ""

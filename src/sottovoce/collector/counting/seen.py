@@ -1,11 +1,11 @@
-"""Which report ids have been counted: an exact set of 16-byte ids, used by arrays, in little memory.
+"""The report ids that have been counted: an exact set of 16-byte ids, used by arrays, in little memory.
 
 Up to a million ids are in memory. Beyond, they go to disk by the million, in sorted runs that are merged eight at a
 time: memory then keeps 2 bytes an id, and 4 for the moment in which the longest runs are merged; the disk 16 bytes an
 id, and as much again of what is being merged, 2 GiB at most. A hundred million reports take 200 MB of memory.
 
 Before each long run stands a Bloom filter of 16 bits an id, wrong for about one new id in 200, whose bits for one id
-lie in one 64-bit word: looking an id up reads one place of memory. Ids are hashed by secret numbers, so that nobody can
+lie in one 64-bit word: looking an id up reads one word of memory. Ids are hashed by secret numbers, so that nobody can
 choose ids that fill it up. Runs on disk are files without a name, which are gone with the process, however that ends.
 """
 
@@ -35,16 +35,16 @@ _IDS_A_WORD: Final = 4
 """64 bits for as many ids."""
 
 _BITS: Final = 4
-"""Set for one id; each is told by six bits of its hash."""
+"""Bits that are set for one id; each is chosen by six bits of its hash."""
 
 
 class IdMarks(NamedTuple):
-    """What the filters of all runs have to know of some ids."""
+    """The marks of some ids in the filters of all runs."""
 
     point: Words
-    """Where in a filter, as a fraction of 2^32."""
+    """The position in a filter, as a fraction of 2^32."""
     mask: Words
-    """Which bits of the word there."""
+    """The bits of the word at that position."""
 
 
 @final
@@ -55,7 +55,7 @@ class IdHash:
         self._keys = tuple(np.uint64(secrets.randbits(64) | 1) for _ in range(4))
 
     def marks(self, ids: IdRun) -> IdMarks:
-        """Where the ids stand in every filter."""
+        """The positions of the ids in every filter."""
         first, second, third, fourth = self._keys
         # A product carries bits upwards only: its upper half is folded onto the lower one each time.
         mixed = _folded(ids.high * first) + ids.low
@@ -63,8 +63,8 @@ class IdHash:
             mixed = _folded(mixed) * factor
         mixed = _folded(mixed)
         mask = np.zeros_like(mixed)
-        for place in range(0, 6 * _BITS, 6):
-            mask |= np.uint64(1) << (mixed >> np.uint64(place) & np.uint64(63))
+        for shift in range(0, 6 * _BITS, 6):
+            mask |= np.uint64(1) << (mixed >> np.uint64(shift) & np.uint64(63))
         return IdMarks(mixed >> np.uint64(32), mask)
 
 
@@ -88,7 +88,7 @@ class WordFilter:
         """Know these from now on."""
         at, mask = self._at(marks), marks.mask
         while len(at):
-            # Of ids that share a word one is written here, and the others in the next turns; NumPy's own way to do
+            # If ids share a word, one is written here, and the others in the next turns; NumPy's own way to do
             # this, `bitwise_or.at`, takes several times as long.
             self._words[at] |= mask
             lost = np.flatnonzero(self._words[at] & mask != mask)
@@ -96,8 +96,8 @@ class WordFilter:
 
     def may_hold(self, marks: IdMarks) -> NDArray[np.bool_]:
         """False only for ids that were never added."""
-        found: NDArray[np.bool_] = self._words[self._at(marks)] & marks.mask == marks.mask
-        return found
+        held: NDArray[np.bool_] = self._words[self._at(marks)] & marks.mask == marks.mask
+        return held
 
     def _at(self, marks: IdMarks) -> NDArray[np.int64]:
         at = marks.point * np.uint64(len(self._words))
@@ -112,9 +112,9 @@ class DiskRun:
     Parameters
     ----------
     folder
-        Where the file takes its room; the system's folder for temporary files if None.
+        The folder of the file; the system's folder for temporary files if None.
     n
-        How many ids there are.
+        The number of ids.
     hashed
         For the filter.
     pieces
@@ -146,11 +146,11 @@ class DiskRun:
         return self._filter.nbytes + self._written.fences.high.nbytes + self._written.fences.low.nbytes
 
     def doubtful(self, marks: IdMarks) -> NDArray[np.bool_]:
-        """Which ids of these marks may be in the run: all that are, and a few others."""
+        """Whether each id of these marks may be in the run: true for all that are, and a few others."""
         return self._filter.may_hold(marks)
 
     def holds(self, ids: IdRun) -> NDArray[np.bool_]:
-        """Which of these ordered ids are in the run."""
+        """Whether each of these ordered ids is in the run."""
         return self.ids.holds(ids)
 
 
@@ -163,12 +163,12 @@ _FAN_IN: Final = 8
 """How many runs of about one size are merged."""
 
 _BITS_AN_ID: Final = 16
-"""Of the filter, at least: one in as many new ids is looked for in vain."""
+"""Least bits of the filter for one id: one in as many new ids is looked for in vain."""
 
 
 @final
 class _BitFilter:
-    """Says of an id that it is new, or that it may not be. Hashed by secret numbers, so that nobody can fill it up."""
+    """A filter that says whether an id is new or may be known. Its hash is secret, so nobody can fill it up."""
 
     def __init__(self, ids: int, runs: list[IdRun]) -> None:
         self._log_bits = max(9, (_BITS_AN_ID * ids - 1).bit_length())
@@ -188,8 +188,8 @@ class _BitFilter:
 
     def may_hold(self, ids: IdRun) -> NDArray[np.bool_]:
         at = self._at(ids)
-        found: NDArray[np.bool_] = self.bits[at >> np.uint64(3)] & _bit(at) != 0
-        return found
+        held: NDArray[np.bool_] = self.bits[at >> np.uint64(3)] & _bit(at) != 0
+        return held
 
     def _at(self, ids: IdRun) -> Words:
         at: Words = ids.high * self._first + ids.low * self._second
@@ -218,11 +218,11 @@ class MemoryIds:
         return 2 * 8 * len(self) + self._filter.bits.nbytes
 
     def doubtful(self, ids: IdRun) -> NDArray[np.bool_]:
-        """Which of them may be in the set: all that are, and a few others."""
+        """Whether each id may be in the set: true for all that are, and a few others."""
         return self._filter.may_hold(ids)
 
     def holds(self, ids: IdRun) -> NDArray[np.bool_]:
-        """Which of them are in the set."""
+        """Whether each id is in the set."""
         held = np.zeros(len(ids.high), dtype=bool)
         for run in self._runs:
             held |= find_ids(run, ids)[1]
@@ -263,7 +263,7 @@ class SeenIds:
     Parameters
     ----------
     folder
-        Where ids go that are not kept in memory; the system's folder for temporary files if None.
+        The folder of ids that are not kept in memory; the system's folder for temporary files if None.
     in_memory
         Ids that are in memory before they go to disk.
     fan_in
@@ -299,11 +299,11 @@ class SeenIds:
 
     @property
     def files(self) -> int:
-        """How many are open."""
+        """The number of open files."""
         return len(self._runs)
 
     def new(self, ids: Ids) -> NDArray[np.bool_]:
-        """Which of these are neither in the set nor earlier in this very array."""
+        """Whether each id is neither in the set nor earlier in this very array."""
         order, ordered = ordered_ids(ids)
         fresh = np.empty(len(ids), dtype=bool)
         fresh[order] = self._fresh(ordered)
@@ -316,7 +316,7 @@ class SeenIds:
         self._put(ordered.part(fresh))
 
     def add_new(self, ids: Ids) -> None:
-        """The same for ids of which `new` has just said that they are new: they are not looked for again."""
+        """Put ids into the set that `new` has just found new: they are not looked for again."""
         self._put(ordered_ids(ids)[1])
 
     def _put(self, run: IdRun) -> None:
@@ -326,7 +326,7 @@ class SeenIds:
             self._spill()
 
     def _fresh(self, ordered: IdRun) -> NDArray[np.bool_]:
-        """Which of these ordered ids are the first of their kind, and not in the set."""
+        """Whether each of these ordered ids is the first of its kind, and not in the set."""
         fresh = first_of_kind(ordered)
         doubtful = np.flatnonzero(fresh & self._recent.doubtful(ordered))
         if len(doubtful):

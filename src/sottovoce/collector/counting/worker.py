@@ -35,20 +35,20 @@ _LONGEST_PAUSE: Final = 1.0
 """Seconds between looks at an empty waiting list; doubled from one to the other."""
 
 _FEW: Final = 1 << 14
-"""After a step with fewer reports than this, a short pause: a step costs about as much for one as for thousands."""
+"""Reports of a step below which a short pause follows: a step costs about as much for one as for thousands."""
 
 _BETWEEN_TIDYING: Final = 10.0
 """Seconds between looks for epochs that are over, while nothing waits."""
 
 _BETWEEN_FORGETTING: Final = 10.0
 """Seconds after which traces of counted reports are dropped from the database's own log, even while more come in; so
-are those of deleted surveys, of which a worker hears nothing."""
+are those of deleted surveys, which a worker does not hear about."""
 
 _LONGEST_OUTAGE_PAUSE: Final = 5.0
 """Seconds between attempts while the database is unavailable or full, at most."""
 
 _MOST_FAILURES: Final = 8
-"""After so many in a row, some twelve seconds, the database is opened anew."""
+"""After this many failures in a row, some twelve seconds, the database is opened anew."""
 
 
 class StopSign(Protocol):
@@ -71,7 +71,7 @@ class WorkerSettings(StoreSettings, Protocol):
 
     @property
     def max_counters(self) -> int:
-        """As for `Aggregator`."""
+        """The `max_counters` of `Aggregator`."""
 
 
 @final
@@ -92,7 +92,7 @@ class _Bell:
             os.write(self._writer, b"\0")
 
     def stopped(self) -> bool:
-        """Whether somebody rang, told us otherwise, or nobody is left who could."""
+        """Whether somebody rang, `stop` is set, or the parent is gone."""
         return self._rung or (self._stop is not None and self._stop.is_set()) or not self._parent_lives()
 
     def pause(self, seconds: float) -> None:
@@ -126,12 +126,12 @@ def _listening(stop: StopSign | None) -> Iterator[_Bell]:
 
 
 def run_worker(settings: WorkerSettings, stop: StopSign | None = None, holder: str = "worker") -> None:
-    """Count until told to stop, by SIGTERM or by `stop`.
+    """Count until SIGTERM or `stop`.
 
     Parameters
     ----------
     settings
-        The service's.
+        The settings of the service.
     stop
         Looked at between steps and pauses. Between processes SIGTERM is the better way: a `multiprocessing.Event`
         stays locked for everybody if one process is killed while it looks.
@@ -179,7 +179,7 @@ def _count(settings: WorkerSettings, holder: str, bell: _Bell, outage: Outage) -
                     dirty, forgotten = not store.forget(), now
                 dirty |= taken > 0
             except (StoreUnavailableError, StoreFullError) as error:
-                # What the aggregator knows stays good; only a database that was put in another's place is opened anew.
+                # What the aggregator knows stays good; only a database that replaced another is opened anew.
                 if failures == _MOST_FAILURES:
                     raise
                 outage.failed(str(error))

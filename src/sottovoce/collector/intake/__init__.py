@@ -1,1 +1,1 @@
-"""From the body of a request to reports that are durable."""
+"""The way from the body of a request to durable reports."""

@@ -1,6 +1,6 @@
 """Strict reading of what devices send: every report is checked before anything is stored.
 
-A body is refused as a whole when it is no batch of this survey's; else each report has its own verdict, reached for
+A body is refused as a whole when it is not a batch of this survey; else each report has its own verdict, reached for
 all of them at once, so that a hostile batch costs no more than an honest one.
 """
 
@@ -38,11 +38,11 @@ ReportCode: TypeAlias = Literal["wrong_survey", "bad_report"] | FieldCode
 
 
 class CheckedBody(NamedTuple):
-    """What is left of a body: the good reports on their way into the store, and why others are none."""
+    """The verdict on a body: the good reports on their way into the store, and why others are refused."""
 
     arrival: Arrival | None
     refused: list[RefusedReport]
-    """In the order of their positions."""
+    """Refused reports, in the order of their positions."""
 
 
 class Intake:
@@ -55,7 +55,7 @@ class Intake:
     Parameters
     ----------
     surveys
-        Where surveys are found.
+        The source of surveys.
     max_batch_reports
         Most reports in one body.
     time_precision
@@ -96,7 +96,7 @@ class Intake:
         if record is None and self._find_period is not None:
             record = self._find_period(survey_id)
         if record is None:
-            message = "there is no survey with that id; /v1/surveys lists all surveys"
+            message = "no survey has that id; /v1/surveys lists all surveys"
             raise Refusal(404, "unknown_survey", message)
         if record.state == "deleted":
             raise Refusal(410, "survey_deleted", f"survey {survey_id[:12]} has been deleted; delete the report too")
@@ -114,8 +114,8 @@ class Intake:
         if checker is None:
             raise Refusal(
                 422,
-                "survey_adaptive",
-                f"survey {survey_id[:12]} is adaptive and accepts no reports itself: a device answers the round it "
+                "survey_panel",
+                f"survey {survey_id[:12]} is a panel and accepts no reports itself: a device answers the round it "
                 f"drew, whose own id is at /v1/surveys/{survey_id}/rounds/{{its number}}, and sends its report there",
             )
         if self._clock() >= checker.closes:
@@ -127,7 +127,7 @@ class Intake:
         return checker
 
     def _checker_of_direct(self, survey_id: str) -> ReportChecker:
-        """For reports that came from whoever drew them, which a survey with a relay does not want."""
+        """The checker of reports that came straight from devices; a refusal if the survey has a relay."""
         checker = self._checker(survey_id)
         if checker.relay:
             raise Refusal(
@@ -186,7 +186,7 @@ class Intake:
     def read_rows(self, survey_id: str, rows: Sequence[bytes]) -> CheckedBody:
         """Reports that were sent one by one, each a row of a batch; raises as `read_batch` does.
 
-        However many there are: whoever gathered them has bounded them.
+        Their number is bounded by the caller.
         """
         checker = self._checker(survey_id)
         wrong: tuple[ReportCode, str] = ("wrong_length", f"a row of {checker.here} has {checker.row_bytes} bytes")
@@ -213,21 +213,21 @@ class Intake:
             return CheckedBody(None, [RefusedReport(0, "bad_report", checker.bad_report)])
         return CheckedBody(Arrival(checker.id, self._epoch(), 1, row[:REPORT_ID_BYTES] + payload), [])
 
-    def _judged_alone(self, checker: ReportChecker, found: Sequence[bytes | tuple[ReportCode, str]]) -> CheckedBody:
-        """The verdicts on rows of the right length, some of which could not be read at all."""
-        refused = [RefusedReport(at, *row) for at, row in enumerate(found) if isinstance(row, tuple)]
-        kept = [(at, row) for at, row in enumerate(found) if isinstance(row, bytes)]
+    def _judged_alone(self, checker: ReportChecker, parsed: Sequence[bytes | tuple[ReportCode, str]]) -> CheckedBody:
+        """The verdicts on rows of the right length; some could not be read at all."""
+        refused = [RefusedReport(at, *row) for at, row in enumerate(parsed) if isinstance(row, tuple)]
+        kept = [(at, row) for at, row in enumerate(parsed) if isinstance(row, bytes)]
         if not kept:
             return CheckedBody(None, refused)
         joined = b"".join([row for _, row in kept])
         rows = np.frombuffer(joined, dtype=np.uint8).reshape(len(kept), checker.row_bytes)
         tags = np.ascontiguousarray(rows[:, REPORT_ID_BYTES:TAG_END]).view(np.uint32)[:, 0]
         arrival, bad = self._judged(checker, rows, tags == checker.tag_word)
-        refused += [RefusedReport(kept[one.position][0], one.code, one.message) for one in bad]
+        refused += [RefusedReport(kept[refusal.position][0], refusal.code, refusal.message) for refusal in bad]
         return CheckedBody(arrival, sorted(refused, key=_position))
 
     def _judged(self, checker: ReportChecker, rows: NDArray[np.uint8], tagged: NDArray[np.bool_]) -> CheckedBody:
-        """The verdicts on rows of the right length, of which `tagged` have the survey's tag."""
+        """The verdicts on rows of the right length; `tagged` says which have the survey's tag."""
         good = tagged & checker.codec.good_rows(rows[:, TAG_END:])
         refused: list[RefusedReport] = []
         if np.count_nonzero(good) < len(good):

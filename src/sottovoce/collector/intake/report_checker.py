@@ -16,6 +16,7 @@ from sottovoce.core.errors import ReportError, SurveyError
 from sottovoce.formats.wire import REPORT_ID_BYTES, encode_batch
 from sottovoce.mechanisms.codecs import Codec
 from sottovoce.protocol.errors import RefusedReport
+from sottovoce.protocol.reports import SentReport, SentReports
 from sottovoce.service.http.validation import find_fault
 from sottovoce.surveys.statement import TAG_BYTES, parse_json
 from sottovoce.surveys.survey import Survey
@@ -24,7 +25,6 @@ __all__ = [
     "TAG_END",
     "FieldCode",
     "JsonBodyError",
-    "JsonReport",
     "ReportChecker",
     "base64url_letters",
     "parse_reports",
@@ -37,7 +37,7 @@ FieldCode: TypeAlias = Literal["bad_id", "bad_encoding", "wrong_length"]
 _BASE64URL: Final = re.compile(r"[0-9A-Za-z_-]*")
 
 _TO_BASE64: Final = bytes.maketrans(b"-_+/=", b"+/...")
-"""From base64url to what the library reads, and from what is no base64url to what is neither."""
+"""Maps base64url to what the library reads, and other letters to what it refuses."""
 
 _SHAPES: Final = (
     'one report is {"id": <32 hexadecimal digits>, "report": <base64url>}, many are {"reports": [<such objects>]}, '
@@ -54,51 +54,38 @@ _REPORT: Final = (
 class JsonBodyError(ReportError):
     """A body that is not the JSON that is taken; the message quotes nothing of it."""
 
-    def __init__(self, place: str = "") -> None:
-        super().__init__(f"the body is not the JSON that is taken{place}: {_SHAPES}")
+    def __init__(self, where: str = "") -> None:
+        super().__init__(f"the body is not the JSON that is taken{where}: {_SHAPES}")
 
 
-class JsonReport(msgspec.Struct, forbid_unknown_fields=True):
-    """One report as it was sent."""
-
-    id: str
-    report: str
-
-
-class _Body(msgspec.Struct, forbid_unknown_fields=True):
-    id: str | msgspec.UnsetType = msgspec.UNSET
-    report: str | msgspec.UnsetType = msgspec.UNSET
-    reports: list[JsonReport] | msgspec.UnsetType = msgspec.UNSET
-
-
-_decode: Final = msgspec.json.Decoder(_Body).decode
+_decode: Final = msgspec.json.Decoder(SentReports).decode
 _decode_loosely: Final = msgspec.json.Decoder().decode
 
 
-def parse_reports(body: bytes) -> tuple[list[JsonReport], bool]:
+def parse_reports(body: bytes) -> tuple[list[SentReport], bool]:
     """The reports of a body, and whether it is the form of one alone; or `JsonBodyError`."""
     try:
         try:
-            found = _decode(body)
+            sent = _decode(body)
         except msgspec.ValidationError:
-            fault = find_fault(_decode_loosely(body), _Body)
-            raise JsonBodyError(f", at {fault.place}" if fault and fault.place else "") from None
+            fault = find_fault(_decode_loosely(body), SentReports)
+            raise JsonBodyError(f", at {fault.path}" if fault and fault.path else "") from None
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         raise JsonBodyError from None
-    if isinstance(found.id, str) and isinstance(found.report, str) and found.reports is msgspec.UNSET:
+    if isinstance(sent.id, str) and isinstance(sent.report, str) and sent.reports is msgspec.UNSET:
         _refuse_doubles(body, 8)
-        return [JsonReport(found.id, found.report)], True
-    if found.id is not msgspec.UNSET or found.report is not msgspec.UNSET or found.reports is msgspec.UNSET:
+        return [SentReport(sent.id, sent.report)], True
+    if sent.id is not msgspec.UNSET or sent.report is not msgspec.UNSET or sent.reports is msgspec.UNSET:
         raise JsonBodyError
-    _refuse_doubles(body, 2 + 8 * len(found.reports))
-    return found.reports, False
+    _refuse_doubles(body, 2 + 8 * len(sent.reports))
+    return sent.reports, False
 
 
 def _refuse_doubles(body: bytes, quotes: int) -> None:
-    """Refuse a name that stands twice in one object, of which the decoder keeps the last.
+    """Refuse a name that stands twice in one object; the decoder would keep the last.
 
-    Every name and every value is a string, so that without doubles there are so many quotation marks and no more,
-    unless a value holds one. Only then a slower parser has to look.
+    Every name and every value is a string, so that without doubles there are exactly `quotes` quotation marks, unless
+    a value holds one. Only then a slower parser has to look.
     """
     if body.count(b'"') != quotes:
         try:
@@ -108,12 +95,12 @@ def _refuse_doubles(body: bytes, quotes: int) -> None:
 
 
 def base64url_letters(length: int) -> int:
-    """How many letters so many bytes take, without padding."""
+    """The number of letters that `length` bytes take, without padding."""
     return -(-4 * length // 3)
 
 
-def read_report(sent: JsonReport, letters: int) -> bytes | tuple[FieldCode, str]:
-    """The bytes of id and report, which must have so many letters; or a code and a message that quotes nothing."""
+def read_report(sent: SentReport, letters: int) -> bytes | tuple[FieldCode, str]:
+    """The bytes of id and report, which must have `letters` letters; or a code and a message that quotes nothing."""
     try:
         report_id = bytes.fromhex(sent.id)
     except ValueError:
@@ -136,7 +123,7 @@ def read_report(sent: JsonReport, letters: int) -> bytes | tuple[FieldCode, str]
 TAG_END: Final = REPORT_ID_BYTES + TAG_BYTES
 
 _SHORT: Final = 8
-"""Payloads up to so many bytes are checked one by one in Python's own integers; longer ones always as arrays."""
+"""Payloads up to this many bytes are checked one by one in Python's own integers; longer ones always as arrays."""
 
 
 @final

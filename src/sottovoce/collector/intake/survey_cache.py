@@ -39,7 +39,7 @@ class SurveyCache:
     Parameters
     ----------
     source
-        Where surveys are found: a `Store`.
+        The source of surveys: a `Store`.
     """
 
     def __init__(self, source: SurveySource, most: int = _MOST_SURVEYS) -> None:
@@ -57,9 +57,9 @@ class SurveyCache:
 
     def load(self, record: SurveyRecord) -> CachedSurvey:
         """The survey behind a record, read from the store where it is not here yet."""
-        found = self._surveys.get(record.id)
-        if found is not None:
-            return found
+        cached = self._surveys.get(record.id)
+        if cached is not None:
+            return cached
         with self._reading:  # once, however many devices come at the same moment
             return self._surveys.get(record.id) or self.add(survey_of(self.source, record))
 
@@ -69,14 +69,14 @@ class SurveyCache:
         return self._surveys.put(survey.id, CachedSurvey(survey, checker))
 
     def result(self, survey_id: str, n_reports: int, *name: object) -> Any:
-        """What was computed under that name from exactly so many reports; None where it is not here."""
-        n, found = self._results.get((survey_id, *name)) or (-1, None)
-        return found if n == n_reports else None
+        """The result of that name from exactly this many reports; None if it is not held."""
+        n, result = self._results.get((survey_id, *name)) or (-1, None)
+        return result if n == n_reports else None
 
     def result_since(self, survey_id: str, n_reports: int, *name: object) -> Any:
-        """What was computed under that name from so many reports or more; None where it is not here."""
-        n, found = self._results.get((survey_id, *name)) or (-1, None)
-        return found if n >= n_reports else None
+        """The result of that name from this many reports or more; None if it is not held."""
+        n, result = self._results.get((survey_id, *name)) or (-1, None)
+        return result if n >= n_reports else None
 
     def put_result(self, survey_id: str, n_reports: int, *name: object, result: P, size: int) -> P:
         """Store a result of about `size` bytes."""

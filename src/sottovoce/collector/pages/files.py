@@ -23,7 +23,7 @@ ELEMENT: Final = "element.js"
 """The file; it is served under a name that changes with what it holds, and never under this one."""
 
 _LETTERS: Final = 16
-"""Of the hash in a name: only to tell versions apart, since the integrity attribute names the whole hash."""
+"""Letters of the hash in a name, which only tells versions apart: the integrity attribute has the whole hash."""
 
 
 def script_name(script: bytes) -> str:
@@ -43,7 +43,7 @@ def snippet_of(address: str, script: bytes, survey_id: str, key: str) -> str:
     Parameters
     ----------
     address
-        Where browsers reach the collector.
+        The address at which browsers reach the collector.
     key
         The collector's public key in base64url.
     """
@@ -57,7 +57,7 @@ def snippet_of(address: str, script: bytes, survey_id: str, key: str) -> str:
 
 
 ASSETS_VARIABLE: Final = "SOTTOVOCE_TEST_ASSETS"
-"""For tests of the pages only: a folder whose files are served instead of those of the package."""
+"""A variable for tests of the pages: a folder whose files are served instead of those of the package."""
 
 PAGES: Final = ("dashboard.html", "survey.html")
 """Served at addresses of their own, as the element is; all others under /assets."""
@@ -88,7 +88,7 @@ class File:
     media_type: str
     plain: Form
     packed: Form | None
-    """The same by gzip; None where that is no shorter."""
+    """The content compressed by gzip; None if that is not shorter."""
 
 
 def load_files(environ: Mapping[str, str] | None = None) -> Mapping[str, File]:
@@ -103,19 +103,19 @@ def load_files(environ: Mapping[str, str] | None = None) -> Mapping[str, File]:
     other = (os.environ if environ is None else environ).get(ASSETS_VARIABLE)
     folder: Traversable = Path(other) if other else resources.files("sottovoce.collector.pages") / "assets"
     try:
-        found = {one.name: _file(one.name, one.read_bytes()) for one in folder.iterdir() if _served(one)}
+        files = {file.name: _file(file.name, file.read_bytes()) for file in folder.iterdir() if _served(file)}
     except OSError:
-        found = {}
-    missing = [name for name in sorted((*PAGES, ELEMENT)) if name not in found]
+        files = {}
+    missing = [name for name in sorted((*PAGES, ELEMENT)) if name not in files]
     if missing:
         raise ServiceError(
             f"the pages lack {', '.join(missing)}: this package was not installed whole; install it again", "pages"
         )
-    return MappingProxyType(dict(sorted(found.items())))
+    return MappingProxyType(dict(sorted(files.items())))
 
 
-def _served(one: Traversable) -> bool:
-    return one.is_file() and Path(one.name).suffix in _MEDIA_TYPES
+def _served(file: Traversable) -> bool:
+    return file.is_file() and Path(file.name).suffix in _MEDIA_TYPES
 
 
 def _file(name: str, content: bytes) -> File:

@@ -37,8 +37,9 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
 
     Examples
     --------
+    >>> import sottovoce as sv
     >>> from sottovoce.surveys.survey import Survey
-    >>> survey = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0)
+    >>> survey = Survey(sv.shares(["tea", "coffee", "water"]), epsilon=2.0)
     >>> estimate = survey.estimate(survey.simulate(["water"] * 500 + ["tea"] * 300, seed=1))
     >>> columns_of(estimate, 0.95, most=2).labels
     ['tea', 'water']
@@ -57,12 +58,12 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
     }
     positions = None if chosen is None else chosen.tolist()
     return Columns(
-        positions=positions, labels=[label(place) for place in places], panels=panels, **{"certain": None, **columns}
+        positions=positions, labels=[label(index) for index in places], panels=panels, **{"certain": None, **columns}
     )
 
 
 def panels_of(survey: AskedSurvey, n_answers: int) -> list[Panel]:
-    """How an estimate of so many answers is drawn: as its question says; those of a round side by side."""
+    """The panels that draw an estimate with `n_answers` answers: those of its question; for a round, bars."""
     question: Question = survey.question
     if survey.seat is None:
         return question.panels(n_answers)
@@ -71,7 +72,7 @@ def panels_of(survey: AskedSurvey, n_answers: int) -> list[Panel]:
 
 
 def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Where the `most` largest values stand, in order; of equal ones the first.
+    """The indices of the `most` largest values, in order; among equal values the first count.
 
     Takes time in the number of values, without sorting them.
 
@@ -91,17 +92,18 @@ def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
 
 
 def projection_of(survey: AskedSurvey) -> str:
-    """On what the raw answers are projected, in words."""
+    """The set that raw answers are projected on, in words."""
     return "interval" if survey.n_answers == 1 and survey.seat is not None else survey.question.projected_on
 
 
 def findable_of(estimate: Estimate) -> list[Findable] | None:
-    """For the longest of the words that are found alike; None for any other question.
+    """The least shares that are found, for the longest of the words that are found alike; None for other questions.
 
     Examples
     --------
+    >>> import sottovoce as sv
     >>> from sottovoce.surveys.survey import Survey
-    >>> survey = Survey.words(8, "latin", epsilon=2.0, users=2_000)
+    >>> survey = Survey(sv.words(8, "latin"), epsilon=2.0, people=2_000)
     >>> found = findable_of(survey.estimate(survey.simulate(["flu"] * 2_000, seed=1)))
     >>> [one.length for one in found], all(0 < one.share < 1 for one in found)
     ([3, 4, 8], True)

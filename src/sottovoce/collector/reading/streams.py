@@ -16,7 +16,7 @@ from sottovoce.service.refusal import Refusal, refusal_of
 __all__ = ["EVENT_STREAM", "MOST_STREAMS", "Feed", "Feeds", "ReadStatus", "Stream", "StreamPace", "Streams"]
 
 ReadStatus: TypeAlias = Callable[[str], Awaitable[bytes]]
-"""From a survey's id to how it stands, as JSON; refuses with 404 or 410 when it is gone."""
+"""A function from a survey's id to its status, as JSON; it refuses with 404 or 410 when it is gone."""
 
 _GONE: Final = (404, 410)
 
@@ -33,7 +33,7 @@ class Feed:
     followers: set[asyncio.Event] = field(default_factory=set)
 
     def tell(self) -> None:
-        """Wake whoever follows."""
+        """Wake the streams that follow."""
         for follower in self.followers:
             follower.set()
 
@@ -84,21 +84,21 @@ class Feeds:
 
     async def _look_once(self, survey_id: str, feed: Feed) -> None:
         try:
-            found = await self._look(survey_id)
+            latest = await self._look(survey_id)
         except Refusal as refusal:
             feed.gone = refusal.status in _GONE
             if feed.gone:
                 feed.tell()
         else:
-            if found != feed.latest:
-                feed.latest = found
+            if latest != feed.latest:
+                feed.latest = latest
                 feed.tell()
 
 
 EVENT_STREAM: Final = "text/event-stream"
 
 MOST_STREAMS: Final = 64
-"""Of one process at a time."""
+"""Streams that one process serves at a time."""
 
 StillAdmitted: TypeAlias = Callable[[], Awaitable[bool]]
 
@@ -154,13 +154,13 @@ class Streams:
             task.cancel()
 
     def refusal_if_full(self) -> Refusal | None:
-        """Why no further stream can begin, if none can."""
+        """The refusal of a further stream; None if one can begin."""
         if not self._closed and len(self._open) < MOST_STREAMS:
             return None
-        told = (
+        message = (
             f"{MOST_STREAMS} streams are open, the most there may be, or the service stops; ask for the status instead"
         )
-        return Refusal(503, "too_many_streams", told)
+        return Refusal(503, "too_many_streams", message)
 
     def begin(self, talk: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """A stream's own task, counted until it is over."""
@@ -197,7 +197,7 @@ class Stream:
                 await _sent(send, _part(b"", more=False), _LAST_SECONDS)
 
     async def _talk(self, to_reader: Send) -> None:
-        """Everything that is said, until there is no more to say."""
+        """Send everything, until nothing is left to send."""
 
         async def send(message: Any) -> None:
             await _sent(to_reader, message, self._streams.pace.send)
@@ -258,9 +258,9 @@ async def _wait(news: asyncio.Event, seconds: float) -> None:
 
 
 async def _over(talking: asyncio.Task[None], gone: bool) -> bool:
-    """Wait for the end of a stream's task, and tell whether somebody may still be there to be told of it.
+    """Wait for the end of a stream's task; returns whether its reader may still be there.
 
-    What nobody foresaw is logged, unless it was nobody's to read.
+    An unforeseen error is logged, unless the reader is gone.
     """
     try:
         await talking

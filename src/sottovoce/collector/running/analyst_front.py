@@ -1,8 +1,8 @@
 """Analysts are answered in a process of their own, so that nothing they ask for slows down the one that takes reports.
 
 For every request that is not a device's, one end of a new pair of sockets is handed to that process, which answers
-through it. There is no address that anybody else could connect to. What is asked while the process starts waits; when
-it dies, whoever it was about to answer is told to ask again, and the next one starts. Bodies pass through fast, but
+through it. Nobody else has an address to connect to. Requests that come while the process starts wait; when
+it dies, the requests it was working on are answered with 503, and the next one starts. Bodies pass through fast, but
 never take all of the time of the process that takes reports.
 """
 
@@ -36,17 +36,17 @@ from sottovoce.service.refusal import Refusal
 __all__ = ["ANSWER_BYTES", "Pace", "ReadingProcess", "Recent"]
 
 _BYTES_A_SECOND: Final = 32 * 2**20
-"""Of all bodies together, while reports come in: about a tenth of the event loop's time."""
+"""Rate of all bodies together while reports come in: about a tenth of the event loop's time."""
 
 ANSWER_BYTES: Final = 2**18
-"""As much work as passing on so many bytes is everything else about an answer that another process gives."""
+"""The rest of the work on an answer of another process takes as long as passing on this many bytes."""
 
 _AHEAD: Final = 0.005
 """Seconds of that rate which may pass at once: an event loop cannot sleep for less than a fraction of them."""
 
 
 _QUIET_SECONDS: Final = 1.0
-"""After so long without a report nobody waits."""
+"""Seconds without a report after which nothing has to wait."""
 
 
 @final
@@ -80,30 +80,30 @@ _MOST: Final = 64
 
 @final
 class Recent(Generic[P]):
-    """What was fetched within the last second; whoever asks while it is being fetched waits for the same."""
+    """Answers fetched within the last second; requests that come during a fetch wait for its answer."""
 
     def __init__(self, seconds: float = _SECONDS, most: int = _MOST):
         self._seconds = seconds
         self._most = most
-        self._found: dict[Hashable, tuple[float, asyncio.Future[P]]] = {}
+        self._answers: dict[Hashable, tuple[float, asyncio.Future[P]]] = {}
 
     async def get(self, name: Hashable, fetch: Callable[[], Awaitable[P]]) -> P:
-        """The answer of that name; errors are everybody's who waits for it, and not kept."""
+        """The answer of that name; an error goes to everybody who waits for it, and is not kept."""
         now = asyncio.get_running_loop().time()
-        began, found = self._found.get(name, (float("-inf"), None))
-        if found is None or (found.done() and (now - began > self._seconds or found.exception() is not None)):
-            if len(self._found) >= self._most:
+        began, task = self._answers.get(name, (float("-inf"), None))
+        if task is None or (task.done() and (now - began > self._seconds or task.exception() is not None)):
+            if len(self._answers) >= self._most:
                 self.clear()
-            found = asyncio.ensure_future(fetch())
-            self._found[name] = now, found
-        return await asyncio.shield(found)
+            task = asyncio.ensure_future(fetch())
+            self._answers[name] = now, task
+        return await asyncio.shield(task)
 
     def clear(self) -> None:
         """Fetch everything anew: something was changed from here. What is being fetched now is not kept."""
-        self._found.clear()
+        self._answers.clear()
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._answers)
 
 
 _PATIENCE: Final = 10.0
@@ -112,7 +112,7 @@ _PATIENCE: Final = 10.0
 _LOOK_EVERY: Final = 0.05
 
 _UNDETECTED: Final = b"content-length"
-"""Of a request with this header the server says that its asker has left once the body is read, whether or not so."""
+"""Header of requests whose client the server takes for gone once the body is read, whether or not it is."""
 
 
 @final
@@ -205,25 +205,25 @@ class ReadingProcess:
             raise
 
     def _tell(self, message: bytes, *sockets: socket.socket) -> bool:
-        """Whether a living process was told."""
+        """Send a message; returns whether a living process got it."""
         if self._control is None:
             return False
         try:
-            socket.send_fds(self._control, [message], [one.fileno() for one in sockets])
+            socket.send_fds(self._control, [message], [each.fileno() for each in sockets])
         except OSError:  # it is gone, or has not read for long
             return False
         return True
 
     def _listen(self, control: socket.socket) -> None:
-        """What the process says by itself: how long estimates took. Or its end."""
+        """Read what the process sends by itself: how long estimates took, or its end."""
         with contextlib.suppress(BlockingIOError):
-            told = b""
+            received = b""
             with contextlib.suppress(ConnectionError):
-                told = control.recv(SECONDS.size * 512)
-            if not told:
+                received = control.recv(SECONDS.size * 512)
+            if not received:
                 asyncio.get_running_loop().remove_reader(control)
             with contextlib.suppress(struct.error):
-                for (seconds,) in SECONDS.iter_unpack(told):
+                for (seconds,) in SECONDS.iter_unpack(received):
                     self._noted(seconds)
 
     def _close(self) -> None:
@@ -239,7 +239,7 @@ def _gone() -> Refusal:
 
 
 async def _pass_on(request: Request, writer: asyncio.StreamWriter) -> None:
-    """The request with its body; over when whoever asks has left, or the server thinks so."""
+    """The request with its body; over when the client has left, or the server thinks so."""
     scope = request.scope
     try:
         await put(
@@ -258,7 +258,7 @@ async def _pass_on(request: Request, writer: asyncio.StreamWriter) -> None:
                 return
             await put(writer, bytes(event.get("body", b"")), last=not event.get("more_body", False))
     except ConnectionError:
-        return  # it has answered already, or is gone: whoever waits for the answer finds out
+        return  # it has answered already, or is gone: the code that waits for the answer finds out
 
 
 @final
@@ -283,7 +283,7 @@ class Answered:
             while True:
                 part = await take(self._reader)
                 if part is None and self._passing.done():
-                    return  # whoever asked has left
+                    return  # the client has left
                 if part is None:
                     # What was sent so far must not pass for a whole response.
                     raise ConnectionAbortedError("the process that answers analysts has ended")

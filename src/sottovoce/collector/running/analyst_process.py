@@ -48,7 +48,7 @@ __all__ = [
 
 _LENGTH: Final = 4
 _LAST: Final = 1 << 31
-"""Set in the length of a body's last part."""
+"""A bit that is set in the length of a body's last part."""
 
 
 class RequestHead(NamedTuple):
@@ -89,8 +89,8 @@ async def put(writer: asyncio.StreamWriter, content: RequestHead | ResponseHead 
 async def take(reader: asyncio.StreamReader) -> Frame | None:
     """The next frame; None when the other side has gone away."""
     try:
-        told = int.from_bytes(await reader.readexactly(_LENGTH), "little")
-        return Frame(await reader.readexactly(told & ~_LAST), bool(told & _LAST))
+        head = int.from_bytes(await reader.readexactly(_LENGTH), "little")
+        return Frame(await reader.readexactly(head & ~_LAST), bool(head & _LAST))
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
 
@@ -102,7 +102,7 @@ STOP: Final = b"s"
 """The service stops: end streams, begin nothing slow."""
 
 SECONDS: Final = struct.Struct("<d")
-"""How long an estimate took, told to the process that has the metrics."""
+"""The seconds of an estimate, sent to the process that has the metrics."""
 
 NICENESS: Final = 5
 """Analysts get what devices leave of the processors."""
@@ -156,15 +156,15 @@ class _Answering:
 
     async def _open(self) -> None:
         """Open the store, and try again while it cannot be: it was open in the process that started this one."""
-        settings, pause, told = self._settings, 0.05, False
+        settings, pause, logged = self._settings, 0.05, False
         while True:
             try:
                 store = await asyncio.to_thread(open_as_set, settings)
                 break
             except StoreError as error:
-                if not told:
+                if not logged:
                     _log.warning("analysts wait for the database: %s", error)
-                told, pause = True, min(2 * pause, _LONGEST_PAUSE)
+                logged, pause = True, min(2 * pause, _LONGEST_PAUSE)
                 await asyncio.sleep(pause)
         app = create_app(settings, store, SigningKey.load_or_create(settings.data / KEY_FILE))
         app.service.note_estimate = self._note
@@ -176,17 +176,17 @@ class _Answering:
 
     def _listen(self) -> None:
         try:
-            told, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
+            message, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
         except BlockingIOError:
             return
         except ConnectionError:
-            told, descriptors = b"", []
-        if not told:
-            self._over.set()  # whoever started this process is gone
-        elif told == STOP and self._app.done():
+            message, descriptors = b"", []
+        if not message:
+            self._over.set()  # the process that started this one is gone
+        elif message == STOP and self._app.done():
             self._app.result().service.stop_working()
-        elif told.isdigit():
-            set_level([*LEVELS][int(told)])
+        elif message.isdigit():
+            set_level([*LEVELS][int(message)])
         for descriptor in descriptors:
             task = asyncio.create_task(self._answer(socket.socket(fileno=descriptor)))
             self._tasks.add(task)

@@ -1,7 +1,7 @@
 """One file that holds a whole store, and the way back, into SQLite or PostgreSQL alike.
 
 The file is an uncompressed ZIP: a member for each table, rows as MessagePack arrays each after its length, and a
-manifest with the digests of all of them. The signing key and the sealing keys are no part of it: keep
+manifest with the digests of all of them. The signing key and the sealing keys are not part of it: keep
 those files apart, and as secret.
 """
 
@@ -91,19 +91,19 @@ def backup(database: str, data: Path, archive: Path) -> Contents:
     Parameters
     ----------
     database, data
-        Where the store is, as `open_store` takes them.
+        The store, as `open_store` takes them.
     archive
         The file to make; one that exists is never overwritten.
     """
     if not database and not (data / DATABASE_FILE).is_file():
-        raise StoreError(f"there is no database in {data}; name the folder that the collector was started with")
+        raise StoreError(f"{data} has no database; name the folder that the collector was started with")
     try:
         # Reports are private enough to keep other users of the machine out.
         file = os.fdopen(os.open(archive, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), "w+b")
     except FileExistsError:
         raise StoreError(f"{archive} exists already, and a backup never overwrites; choose another name") from None
     except OSError as error:
-        raise StoreError(f"{archive} cannot be made: {error.strerror}; choose another place") from error
+        raise StoreError(f"{archive} cannot be made: {error.strerror}; choose another path") from error
     try:
         with file:
             with closing(cast(SqlStore, open_store(database, data))) as store, store.read() as transaction:
@@ -138,12 +138,12 @@ def restore(
     archive
         What `backup` wrote, from either kind of database.
     database, data
-        Where the store is to be, as `open_store` takes them. A store with anything in it is refused, and so is the
+        The store to make, as `open_store` takes them. A store with anything in it is refused, and so is the
         folder of a service that runs on SQLite.
     objects
-        Where the objects lie that the backup names.
+        The storage of the objects that the backup names.
     leave_out_missing
-        Whether a survey of which objects are missing is restored as deleted, in place of refusing the backup: it was
+        Whether a survey with missing objects is restored as deleted, instead of refusing the backup: it was
         deleted after the backup was made, and its objects with it.
     """
     dialect: Dialect = "postgresql" if database else "sqlite"
@@ -160,7 +160,7 @@ def restore(
                 for table in COLUMNS:
                     _fill(transaction, table, source, manifest.tables[table])
                 left_out = _check_objects(archive, transaction, store.objects, leave_out_missing)
-                # Whoever held a lease held it on another database.
+                # Leases were held on another database.
                 transaction.run("UPDATE leases SET holder = '', expires = 0")
                 if store.dialect == "postgresql":
                     _continue_numbers(transaction)
@@ -196,7 +196,7 @@ def _write(transaction: Transaction, file: IO[bytes], schema: int) -> None:
             n = 0
             # A ZipInfo made by hand tells no time.
             with target.open(zipfile.ZipInfo(table), "w", force_zip64=True) as member:
-                order = ", ".join(str(place + 1) for place in range(min(len(columns), 3)))
+                order = ", ".join(str(column + 1) for column in range(min(len(columns), 3)))
                 kept = f"NOT ({_LEFT_OUT[table]})" if table in _LEFT_OUT else "1 = 1"
                 for row in transaction.stream(
                     f"SELECT {', '.join(columns)} FROM {table} WHERE {kept} ORDER BY {order}"
@@ -233,7 +233,7 @@ def _opened(archive: Path, schema: int) -> Iterator[tuple[zipfile.ZipFile, _Mani
     try:
         file = archive.open("rb")
     except FileNotFoundError:
-        raise StoreError(f"there is no file {archive}") from None
+        raise StoreError(f"the file {archive} does not exist") from None
     except OSError as error:
         raise StoreError(f"{archive} cannot be read: {error.strerror}") from error
     with file:
@@ -316,7 +316,7 @@ def _contents(store: SqlStore) -> Contents:
 def _check_objects(
     archive: Path, transaction: Transaction, storage: ObjectStorage | None, leave_out_missing: bool
 ) -> list[str]:
-    """Surveys of which objects are missing; refused where they are not to be left out."""
+    """Surveys with missing objects; a refusal unless they may be left out."""
     named = transaction.rows(
         "SELECT o.name, o.length, COALESCE(s.parent, s.id) FROM objects o JOIN segments g ON g.object = o.name "
         "JOIN surveys s ON s.number = g.survey ORDER BY o.name"

@@ -1,7 +1,7 @@
 """`serve(settings)`: the whole service, from an empty folder to a clean end.
 
 The process the operator sees takes reports; analysts are answered, and reports counted, in processes beside it.
-Nothing is created before the address is ours; whatever fails on the way is told in one line and leaves nothing half
+Nothing is created before the address is ours; a failure on the way is reported in one line and leaves nothing half
 made. An acknowledged report is already durable, so that no way of ending can lose one.
 """
 
@@ -60,7 +60,7 @@ class ServiceStart:
 
     address: str
     public: str
-    """Where browsers reach it."""
+    """The address at which browsers reach it."""
     key: str
     """The public key that signs surveys, in base64url: devices pin it."""
     fingerprint: str
@@ -262,7 +262,7 @@ def _check_objects(store: Store) -> None:
 
 
 def _look_for(objects: ObjectStorage, name: str) -> None:
-    with contextlib.suppress(ObjectStorageError):  # whoever needs it says so
+    with contextlib.suppress(ObjectStorageError):  # code that needs it reports the error
         if objects.length(name) is None:
             _log.error(
                 "objects lacks %s, which this database names: reports are taken and counted, but those that were moved "

@@ -26,9 +26,9 @@ __all__ = ["create_keys", "key_advice", "own_key"]
 _log: Final = logging.getLogger("sottovoce.serve")
 
 _REMEDY: Final = (
-    "Nothing was changed. Put the file {place} back from your copy; every service on one database needs the same file. "
+    "Nothing was changed. Put the file {path} back from your copy; every service on one database needs the same file. "
     "If it is lost, start the service once with --accept-new-key: surveys that were published before can then not be "
-    "answered any more, and devices that have pinned the old key refuse the new one until their owners are told"
+    "answered any more, and devices that have pinned the old key refuse the new one until their owners accept it"
 )
 
 
@@ -40,17 +40,17 @@ def own_key(store: Store, folder: Path, *, accept_new: bool = False) -> SigningK
     accept_new
         Whether the operator has said that the old key is lost.
     """
-    place = folder / KEY_FILE
+    path = folder / KEY_FILE
     known = store.signer()
-    if not place.exists() and not accept_new and (known is not None or store.standing()):
+    if not path.exists() and not accept_new and (known is not None or store.standing()):
         raise SettingsError(
-            f"there is no {KEY_FILE} in {folder}, and the surveys of this database are signed with {_named(known)}. "
-            + _REMEDY.format(place=place)
+            f"{folder} has no {KEY_FILE}, and the surveys of this database are signed with {_named(known)}. "
+            + _REMEDY.format(path=path)
         )
-    key = SigningKey.load_or_create(place)
+    key = SigningKey.load_or_create(path)
     if _is_other(store, known, key):
         if not accept_new:
-            raise _another(place, known, key)
+            raise _another(path, known, key)
         _log.warning(
             "from now on surveys are signed with the key of fingerprint %s, in place of %s: devices that have pinned "
             "the old one refuse them",
@@ -60,21 +60,21 @@ def own_key(store: Store, folder: Path, *, accept_new: bool = False) -> SigningK
         forget_checkpoint(folder)  # another key signs another log
         store.set_signer(key.public, replace=True)
     elif (stands := store.set_signer(key.public)) != key.public:  # another service was just faster
-        raise _another(place, stands, key)
+        raise _another(path, stands, key)
     return key
 
 
 def key_advice(store: Store, folder: Path) -> str:
     """What is to be done about key and log before a service starts on a restored database; empty for nothing."""
-    place, known = folder / KEY_FILE, store.signer()
-    if not place.exists():
+    path, known = folder / KEY_FILE, store.signer()
+    if not path.exists():
         return (
             f"A backup does not hold the signing key, and there is none in {folder}: copy signing.key there before the "
             f"service starts. The surveys are signed with {_named(known)}"
         )
-    key = SigningKey.load_or_create(place)
+    key = SigningKey.load_or_create(path)
     if _is_other(store, known, key):
-        return f"{place} is not the key that signed these surveys: replace it with {_named(known)}"
+        return f"{path} is not the key that signed these surveys: replace it with {_named(known)}"
     return SurveyLog(folder, key, store).advice()
 
 
@@ -93,10 +93,10 @@ def _is_other(store: Store, known: bytes | None, key: SigningKey) -> bool:
     return True
 
 
-def _another(place: Path, known: bytes | None, key: SigningKey) -> SettingsError:
+def _another(path: Path, known: bytes | None, key: SigningKey) -> SettingsError:
     return SettingsError(
-        f"{place} is the key of fingerprint {fingerprint(key.public)}, and the surveys of this database are signed "
-        f"with {_named(known)}. " + _REMEDY.format(place=place)
+        f"{path} is the key of fingerprint {fingerprint(key.public)}, and the surveys of this database are signed "
+        f"with {_named(known)}. " + _REMEDY.format(path=path)
     )
 
 

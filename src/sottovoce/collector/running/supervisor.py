@@ -1,7 +1,7 @@
 """The other processes of a service: started, monitored, restarted when one dies, and stopped together.
 
-They hold no promise of their own. What a counting process had leased when it was killed is counted by the next, what an
-analyst was about to be told is asked again, and a child whose parent is gone ends by itself.
+They hold no promise of their own. What a counting process had leased when it was killed is counted by the next, an
+analyst's unanswered request is sent again, and a child whose parent is gone ends by itself.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Start: TypeAlias = Callable[[], SpawnProcess]
 FIRST_DELAY: Final = 0.1
 LONGEST_DELAY: Final = 30.0
 _SAID: Final = 10
-"""Of deaths that follow each other at the longest delay, one in so many is said: one in five minutes."""
+"""Deaths at the longest delay for one that is logged: one in five minutes."""
 
 STEADY: Final = 10.0
 """A process that lived for that many seconds is restarted as if it had never failed."""
@@ -42,7 +42,7 @@ STOP_SECONDS: Final = 10.0
 """How long a process may take to finish what it is doing; then it is killed, which loses nothing."""
 
 _NICENESS: Final = 10
-"""By how much counting processes give way to others on a busy machine."""
+"""Niceness of counting processes: how far they give way to others on a busy machine."""
 
 COUNTING: Final = "sottovoce-count"
 READING: Final = "sottovoce-read"
@@ -74,8 +74,8 @@ class Supervisor:
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
             if late:
-                told = "%d %s processes did not stop within %.0f s and are killed"
-                _log.warning(told, len(late), self._kind, STOP_SECONDS)
+                message = "%d %s processes did not stop within %.0f s and are killed"
+                _log.warning(message, len(late), self._kind, STOP_SECONDS)
                 for process in self._processes.values():
                     process.kill()
                 await asyncio.wait(late)
@@ -95,8 +95,8 @@ class Supervisor:
             delay = FIRST_DELAY if lived >= STEADY else min(2 * delay, LONGEST_DELAY)
             slow = slow + 1 if delay == LONGEST_DELAY else 0
             if slow == 0 or slow % _SAID == 1:
-                told = "%s process %d ended after %.1f s (%s); another starts in %.1f s"
-                _log.error(told, self._kind, number, lived, fate, delay)
+                message = "%s process %d ended after %.1f s (%s); another starts in %.1f s"
+                _log.error(message, self._kind, number, lived, fate, delay)
             try:
                 await asyncio.wait_for(self._stopping.wait(), delay)
             except TimeoutError:
@@ -178,7 +178,7 @@ def _count(settings: Settings) -> None:
         from sottovoce.service.running.log import configure_logging
 
     configure_logging(settings.log_level, settings.log_format)
-    # Counting can wait; whoever sends reports should not.
+    # Counting can wait; senders of reports should not.
     os.nice(_NICENESS)
     # A name that nobody had before: what a predecessor left in the database must never pass for ours.
     run_worker(settings, holder=secrets.token_hex(8))

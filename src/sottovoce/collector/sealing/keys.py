@@ -1,7 +1,7 @@
 """The file of the collector's private sealing keys, and what a running service makes of it.
 
-The file is created once, changed by command, never replaced silently. One key is current, which devices are told;
-retired ones go on opening what was sealed to them; a prepared one opens already, and is told to devices when it becomes
+The file is created once, changed by command, never replaced silently. One key is current, and devices get
+it; retired ones go on opening what was sealed to them; a prepared one opens already, and devices get it when it becomes
 the current one. Without a key its messages cannot be opened. A running service looks at the file whenever it may have
 changed, so that a rotation reaches every service without a restart.
 """
@@ -24,7 +24,8 @@ from sottovoce.core.errors import SettingsError, SignatureError
 from sottovoce.core.files import create_file, replace_file
 from sottovoce.core.signing import SigningKey, from_base64url, to_base64url
 from sottovoce.oblivious.hpke import KEY_BYTES, PrivateKey
-from sottovoce.oblivious.key_configuration import KeyConfiguration, SignedKeys, sign_keys
+from sottovoce.oblivious.key_configuration import KeyConfiguration, sign_keys
+from sottovoce.protocol.reports import SignedKeys
 from sottovoce.service.running.outage import Repeats
 
 __all__ = [
@@ -58,7 +59,7 @@ class HeldKey:
 
 
 def load_or_create_keys(path: Path) -> tuple[HeldKey, ...]:
-    """The keys of a file; a new key in a new file of mode 0600 if there is none. Two who start together get the same.
+    """The keys of a file, or a new key in a new file of mode 0600. Services that start together get one key.
 
     A file that is damaged is an error: replacing it would lose every answer that is sealed to its keys.
     """
@@ -82,13 +83,13 @@ def read_keys(path: Path) -> tuple[HeldKey, ...]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise SettingsError(f"the sealing keys in {path} cannot be read: {reason}") from error
-    found = tuple(_key(line) for line in text.splitlines())
-    keys = tuple(key for key in found if key is not None)
+    lines = tuple(_key(line) for line in text.splitlines())
+    keys = tuple(key for key in lines if key is not None)
     if (
-        len(keys) < len(found)
-        or len({one.key_id for one in keys}) < len(keys)
-        or [one.state for one in keys].count("current") != 1
-        or [one.state for one in keys].count("prepared") > 1
+        len(keys) < len(lines)
+        or len({key.key_id for key in keys}) < len(keys)
+        or [key.state for key in keys].count("current") != 1
+        or [key.state for key in keys].count("prepared") > 1
     ):
         raise SettingsError(
             f"{path} is damaged: each line must be a number, a state and a key, one of them current. It was not "
@@ -98,7 +99,7 @@ def read_keys(path: Path) -> tuple[HeldKey, ...]:
 
 
 def existing_keys(path: Path) -> tuple[HeldKey, ...]:
-    """The same, for an operator who may have named the wrong folder."""
+    """The keys of a file that must exist, for an operator who may have named the wrong folder."""
     try:
         return read_keys(path)
     except FileNotFoundError:
@@ -106,9 +107,9 @@ def existing_keys(path: Path) -> tuple[HeldKey, ...]:
 
 
 def prepare_key(path: Path) -> tuple[HeldKey, ...]:
-    """Add a key that opens messages and is not yet told to devices, so that every service can hold it first."""
+    """Add a key that opens messages and is not yet given to devices, so that every service can hold it first."""
     with _changing(path) as keys:
-        if any(one.state == "prepared" for one in keys):
+        if any(key.state == "prepared" for key in keys):
             raise SettingsError("a key is prepared already; copy the file to every service, then rotate")
         return _write(path, (HeldKey(_next_id(keys), "prepared", _new_key()), *keys))
 
@@ -116,24 +117,24 @@ def prepare_key(path: Path) -> tuple[HeldKey, ...]:
 def rotate_keys(path: Path) -> tuple[HeldKey, ...]:
     """Let the prepared key, or else a new one, be the current one; the one that was goes on opening messages."""
     with _changing(path) as keys:
-        new = next((one for one in keys if one.state == "prepared"), None)
+        new = next((key for key in keys if key.state == "prepared"), None)
         new = new or HeldKey(_next_id(keys), "prepared", _new_key())
-        older = (replace(one, state="retired") for one in keys if one.key_id != new.key_id)
+        older = (replace(key, state="retired") for key in keys if key.key_id != new.key_id)
         return _write(path, (replace(new, state="current"), *older))
 
 
 def forget_key(path: Path, key_id: int) -> tuple[HeldKey, ...]:
     """Remove a retired or prepared key for ever: nobody can open what was sealed to it any more."""
     with _changing(path) as keys:
-        state = next((one.state for one in keys if one.key_id == key_id), None)
+        state = next((key.state for key in keys if key.key_id == key_id), None)
         if state is None:
-            held = ", ".join(str(one.key_id) for one in keys)
-            raise SettingsError(f"there is no key {key_id}; the keys here are {held}")
+            held = ", ".join(str(key.key_id) for key in keys)
+            raise SettingsError(f"key {key_id} does not exist; the keys here are {held}").at("key_id")
         if state == "current":
             raise SettingsError(
                 f"key {key_id} is the current one: devices seal to it; rotate first, and forget it later"
-            )
-        return _write(path, tuple(one for one in keys if one.key_id != key_id))
+            ).at("key_id")
+        return _write(path, tuple(key for key in keys if key.key_id != key_id))
 
 
 @contextlib.contextmanager
@@ -148,7 +149,7 @@ def _changing(path: Path) -> Iterator[tuple[HeldKey, ...]]:
             raise SettingsError(f"the sealing keys in {path} cannot be read: {error.strerror}") from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # Whoever held the lock before has replaced the file: then there is a newer one to lock.
+            # The holder of the lock before has replaced the file: then there is a newer one to lock.
             if os.path.samestat(os.fstat(descriptor), os.stat(path)):
                 yield read_keys(path)
                 return
@@ -158,8 +159,7 @@ def _changing(path: Path) -> Iterator[tuple[HeldKey, ...]]:
 
 def _no_keys(path: Path) -> SettingsError:
     return SettingsError(
-        f"there are no sealing keys at {path}; the collector makes them at its first start: name its data folder with "
-        "--data"
+        f"{path} has no sealing keys; the collector makes them at its first start: name its data folder with --data"
     )
 
 
@@ -172,16 +172,16 @@ def _write(path: Path, keys: tuple[HeldKey, ...]) -> tuple[HeldKey, ...]:
 
 
 def _text(keys: tuple[HeldKey, ...]) -> bytes:
-    lines = [f"{one.key_id} {one.state} {to_base64url(one.key.private_bytes())}\n" for one in keys]
+    lines = [f"{key.key_id} {key.state} {to_base64url(key.key.private_bytes())}\n" for key in keys]
     return "".join(lines).encode()
 
 
 def _key(line: str) -> HeldKey | None:
-    found = _LINE.fullmatch(line)
-    if found is None or int(found[1]) >= _IDS or found[2] not in get_args(KeyState):
+    match = _LINE.fullmatch(line)
+    if match is None or int(match[1]) >= _IDS or match[2] not in get_args(KeyState):
         return None
     try:
-        return HeldKey(int(found[1]), cast(KeyState, found[2]), PrivateKey(from_base64url(found[3], KEY_BYTES)))
+        return HeldKey(int(match[1]), cast(KeyState, match[2]), PrivateKey(from_base64url(match[3], KEY_BYTES)))
     except SignatureError:
         return None
 
@@ -192,14 +192,14 @@ def _new_key() -> PrivateKey:
 
 def _next_id(keys: tuple[HeldKey, ...]) -> int:
     """The number after the newest key's that is free: numbers of forgotten keys come back as late as possible."""
-    held = {one.key_id for one in keys}
+    held = {key.key_id for key in keys}
     if len(held) == _IDS:
         raise SettingsError(f"{_IDS} keys are held, the most there can be; forget the oldest")
     return next(number for step in range(1, _IDS) if (number := (keys[0].key_id + step) % _IDS) not in held)
 
 
 SEALING_FILE: Final = "sealing.keys"
-"""In the data folder."""
+"""A file in the data folder."""
 
 _repeats: Final = Repeats(logging.getLogger("sottovoce.serve"), logging.ERROR)
 
@@ -243,13 +243,13 @@ class SealingKeys:
         return self._signed
 
     def _take(self, keys: tuple[HeldKey, ...]) -> SignedKeys:
-        self._held = {one.key_id: one.key for one in keys}
-        told = tuple(KeyConfiguration(one.key_id, one.key.public) for one in keys if one.state == "current")
-        self._signed = sign_keys(self._signing, told)
+        self._held = {key.key_id: key.key for key in keys}
+        current = tuple(KeyConfiguration(key.key_id, key.key.public) for key in keys if key.state == "current")
+        self._signed = sign_keys(self._signing, current)
         return self._signed
 
 
 def _mark(path: Path) -> tuple[int, int, int]:
     """Changes with every replacement of the file."""
-    found = os.stat(path)
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    status = os.stat(path)
+    return status.st_ino, status.st_mtime_ns, status.st_size

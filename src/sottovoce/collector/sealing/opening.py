@@ -1,4 +1,4 @@
-"""From sealed messages to the reports in them, in processes of its own: each costs an exchange of keys.
+"""The opening of sealed messages, in processes of its own: each message costs an exchange of keys.
 
 A message of a batch holds one report, in the request with which a device would have sent it directly.
 """
@@ -65,14 +65,14 @@ def _open(keys: Mapping[int, PrivateKey], message: bytes) -> SealedReport | Unre
 
 
 def _report(request: HttpRequest) -> SealedReport | Unreadable:
-    found = _PATH.fullmatch(request.path)
-    if request.method != "POST" or found is None or dict(request.headers).get(b"content-type") != _MEDIA_TYPE:
+    match = _PATH.fullmatch(request.path)
+    if request.method != "POST" or match is None or dict(request.headers).get(b"content-type") != _MEDIA_TYPE:
         return Unreadable(
             "no_report", f"a message of a batch is POST /v1/surveys/{{id}}/reports with {BATCH_MEDIA_TYPE}"
         )
     try:
-        if batch_survey(request.content) == found[1]:
-            return SealedReport(found[1], request.content[BATCH_HEADER_BYTES:])
+        if batch_survey(request.content) == match[1]:
+            return SealedReport(match[1], request.content[BATCH_HEADER_BYTES:])
     except ReportError as error:
         return Unreadable("no_report", str(error))
     return Unreadable("no_report", "the batch in the message is of another survey than its address")
@@ -87,12 +87,12 @@ _CHUNK: Final = 64
 """Messages that a process opens before the next request has its turn: about a hundredth of a second."""
 
 _MOST_BODIES: Final = 16
-"""Requests that are opened or wait for it; more are told to come again."""
+"""Requests that are opened or wait for it; more are asked to come again."""
 
 _MOST_PROCESSES: Final = 16
 
 _NICENESS: Final = 5
-"""What comes through a relay has waited for minutes; whoever sends directly waits now."""
+"""What comes through a relay has waited for minutes; direct senders wait now."""
 
 OPENING: Final = "sottovoce-open"
 """What `ps` shows."""
@@ -136,7 +136,7 @@ class Opening:
             raise _busy("a process that opens sealed messages has ended; send the same again later") from None
         finally:
             self._under_way -= 1
-        return [one for part in parts for one in part]
+        return [report for part in parts for report in part]
 
     def close(self) -> None:
         """Drop what waits, and let the processes end."""
@@ -151,7 +151,7 @@ def _start() -> ProcessPoolExecutor:
 
 
 def _begin() -> None:
-    """In each process: leave Ctrl-C to the parent, give way to others, and end when the parent is gone."""
+    """Prepare a process: leave Ctrl-C to the parent, give way to others, and end when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICENESS)
     with contextlib.suppress(OSError):

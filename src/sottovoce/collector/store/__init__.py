@@ -1,4 +1,4 @@
-"""Where the collector stores surveys, reports and counts: SQLite in a file, or PostgreSQL."""
+"""The store of surveys, reports and counts: SQLite in a file, or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def open_store(database: str, data: Path, *, max_bytes: int = 0, reserve_bytes: 
     reserve_bytes
         Room that reports cannot have; 0 for none. See `reserve`.
     objects
-        Where the objects lie that segments name; empty for nowhere.
+        The storage of the objects that segments name; empty for none.
 
     Examples
     --------

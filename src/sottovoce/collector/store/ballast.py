@@ -16,16 +16,16 @@ import psycopg
 __all__ = ["fill", "give_up", "is_given_up", "refuse_if_lost", "refuses"]
 
 _Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
-"""In autocommit: each statement is a transaction of its own."""
+"""A connection in autocommit: each statement is a transaction of its own."""
 
 _GUARDED: Final = ("waiting", "segments", "surveys")
-"""What grows; tokens do not, of which an operator may need a new one."""
+"""Tables that grow. Tokens are not among them: an operator may need a new one."""
 
 _PIECE: Final = "INSERT INTO {} SELECT '' FROM generate_series(1, 2304)"
 """About a mebibyte."""
 
 _FILLER: Final = 0x53566361
-"""Held by the one who fills."""
+"""The lock of the one who fills."""
 
 
 def give_up(connection: _Connection) -> None:
@@ -42,16 +42,16 @@ def refuses(error: psycopg.Error) -> bool:
 
 def is_given_up(connection: _Connection) -> bool:
     """Whether reports and counts are refused."""
-    found = connection.execute(
+    cursor = connection.execute(
         "SELECT 1 FROM pg_trigger WHERE tgrelid = 'waiting'::regclass AND tgname = 'no_room' AND tgenabled <> 'D'"
     )
-    return bool(found.fetchall())
+    return bool(cursor.fetchall())
 
 
 def refuse_if_lost(connection: _Connection) -> None:
     """A server that crashed, perhaps because its disk was full, comes back with an empty ballast."""
-    found = connection.execute("SELECT bytes > pg_relation_size('ballast') FROM reserve").fetchall()
-    if any(lost for (lost,) in found):
+    rows = connection.execute("SELECT bytes > pg_relation_size('ballast') FROM reserve").fetchall()
+    if any(lost for (lost,) in rows):
         _guard(connection, on=True)
 
 
@@ -112,6 +112,6 @@ def _size(connection: _Connection, table: str) -> int:
 
 def _guard(connection: _Connection, *, on: bool) -> None:
     if is_given_up(connection) != on:
-        # One after the other: the last one is told by the first one's state. `waiting` is therefore the last.
+        # One after the other: the state of the first one is read for all of them. `waiting` is therefore the last.
         for table in reversed(_GUARDED):
             connection.execute(f"ALTER TABLE {table} {'ENABLE' if on else 'DISABLE'} TRIGGER no_room".encode())

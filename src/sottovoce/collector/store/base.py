@@ -30,8 +30,8 @@ from sottovoce.collector.store.records import (
     Totals,
     Waiting,
 )
+from sottovoce.protocol.log import LogEntry
 from sottovoce.service.storage.committer import Arrival, Closed
-from sottovoce.transparency.tree import LogEntry
 
 __all__ = ["Store", "StoreSettings"]
 
@@ -82,7 +82,7 @@ class Store(abc.ABC):
     def log_entries(self, start: int = 0, most: int | None = None) -> list[LogEntry]:
         """The log of publications from a position on: one entry for each survey and round, in the order they came.
 
-        An entry is made in the transaction that publishes its survey. None ever goes away or changes its place, also
+        An entry is made in the transaction that publishes its survey. None ever goes away or changes its position, also
         when the survey is deleted. Periods have none: they follow from their survey.
         """
 
@@ -120,7 +120,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def standing_rounds(self, parent: str) -> list[RoundStanding]:
-        """The same without what they say, deleted ones too, which have no reports."""
+        """The standing of rounds or periods, without their statements; deleted ones are included, with no reports."""
 
     @abc.abstractmethod
     def attachment(self, digest: str) -> bytes | None:
@@ -128,7 +128,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def seal(self, survey_id: str) -> None:
-        """From now on refuse its reports; those of its rounds or periods too. Sealing twice changes nothing."""
+        """Refuse its reports from now on, and those of its rounds or periods. Sealing twice changes nothing."""
 
     @abc.abstractmethod
     def delete(self, survey_id: str) -> None:
@@ -161,13 +161,13 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def oldest_waiting(self) -> dict[int, int]:
-        """For each survey with waiting reports, by its number in the store, the number of the oldest entry."""
+        """The number of the oldest waiting entry of each survey, by the survey's number in the store."""
 
     # --- counting ---------------------------------------------------------------------------
 
     @abc.abstractmethod
     def lease(self, holder: str, seconds: float) -> Lease | None:
-        """The right to settle some survey with waiting reports that nobody else holds; None when there is none.
+        """A lease on some survey with waiting reports that nobody else holds; None if there is no such survey.
 
         The holder's own live lease is renewed, its token kept. Any other is taken over once it has expired, or when
         its expiry lies further ahead than a lease can last (a clock was set back); the token then grows by one.
@@ -175,19 +175,19 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def lease_untidy(self, holder: str, seconds: float, epoch: int, crowd: int) -> Lease | None:
-        """The same right to a survey nobody holds whose small segments tell when few people answered.
+        """A lease on a survey that nobody holds and whose small segments reveal when few people answered.
 
-        Small is below `crowd` reports. One that is not the only segment of its epoch does tell, once that epoch is over
-        (before `epoch`, or its survey sealed); until then more reports may come to it.
+        Small is below `crowd` reports. One that is not the only segment of its epoch reveals it, once that epoch is
+        over (before `epoch`, or its survey sealed); until then more reports may come to it.
         """
 
     @abc.abstractmethod
     def lease_survey(self, holder: str, seconds: float, survey_id: str) -> Lease | None:
-        """The same right to this survey, if nobody holds it."""
+        """A lease on this survey, if nobody holds it."""
 
     @abc.abstractmethod
     def release(self, lease: Lease) -> None:
-        """Let somebody else have it at once; nothing happens when it is no longer held."""
+        """End a lease at once; one that has expired is left alone."""
 
     @abc.abstractmethod
     def take(self, lease: Lease, most: int) -> list[Waiting]:
@@ -201,14 +201,14 @@ class Store(abc.ABC):
         segments: Sequence[NewSegment],
         checkpoint: Checkpoint | None = None,
     ) -> bool:
-        """In one transaction: forget `taken`, keep `segments`, and with a checkpoint mark every segment as in it.
+        """Forget `taken`, keep `segments`, and mark all segments as in a given checkpoint, in one transaction.
 
         False, and nothing changed, when the lease is stale, its survey is deleted, or something taken is gone.
         """
 
     @abc.abstractmethod
     def compact(self, lease: Lease, old: Sequence[int], merged: NewSegment) -> bool:
-        """In one transaction, put `merged` in place of segments that hold the same reports; False as for `settle`.
+        """Replace segments by `merged`, which holds the same reports, in one transaction; False as for `settle`.
 
         The old ones must be of one epoch, and all or none of them checkpointed.
         """
@@ -224,26 +224,26 @@ class Store(abc.ABC):
     # --- object storage ---------------------------------------------------------------------
 
     objects: ObjectStorage | None = None
-    """Where segments lie that the database only names."""
+    """The storage of segments that the database only names."""
 
     @abc.abstractmethod
     def ended(self, epoch: int, crowd: int) -> list[tuple[str, int]]:
-        """Surveys and epochs of which segments can move to object storage, oldest first.
+        """Surveys and epochs whose segments can move to object storage, oldest first.
 
         An epoch can once it is over (before `epoch`, or its survey sealed), none of its reports waits, and no segment
-        below `crowd` is to join another. A survey of which somebody is just moving segments is left out.
+        below `crowd` is to join another. A survey whose segments somebody is just moving is left out.
         """
 
     @abc.abstractmethod
     def note_object(self, record: ObjectRecord, seconds: float) -> bool:
-        """Before an object is written: keep its name, to remove it if it is not in use after so many seconds.
+        """Keep the name of an object before it is written, to remove it if it is not in use after this many seconds.
 
         False, and nothing changed, when its survey is deleted, or somebody is just moving segments of it.
         """
 
     @abc.abstractmethod
     def move(self, name: str, old: Sequence[int]) -> bool:
-        """In one transaction, let a segment that names the object take the place of those whose reports it holds.
+        """Replace segments by one that names the object, which holds their reports, in one transaction.
 
         They must be of one epoch, and all or none of them checkpointed. False, and nothing changed, when one of them,
         the survey or the object is gone.
@@ -255,11 +255,11 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def drop_object(self, name: str) -> None:
-        """It will not be used: let it be removed at once."""
+        """Let an object that will not be used be removed at once."""
 
     @abc.abstractmethod
     def forget_object(self, name: str) -> None:
-        """After it was removed: forget the name."""
+        """Forget the name of an object that was removed."""
 
     @abc.abstractmethod
     def object_lengths(self) -> Iterator[tuple[str, int]]:
@@ -277,7 +277,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def read_segments(self, survey_id: str, after: int = -1) -> Iterator[Segment]:
-        """The same with their reports, one after the other, so that memory stays bounded."""
+        """Its segments with their reports, one after the other, so that memory stays bounded."""
 
     # --- tokens -----------------------------------------------------------------------------
 
@@ -295,28 +295,28 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def revoke_token(self, token_id: str) -> bool:
-        """Whether there was such a token; from now on it opens nothing."""
+        """Revoke a token; returns whether it exists."""
 
 
 class StoreSettings(Protocol):
-    """What the settings of a service say of its store."""
+    """The settings of a service that concern its store."""
 
     @property
     def database(self) -> str:
-        """As for `open_store`."""
+        """The `database` of `open_store`."""
 
     @property
     def data(self) -> Path:
-        """As for `open_store`."""
+        """The `data` of `open_store`."""
 
     @property
     def max_database_bytes(self) -> int:
-        """Its `max_bytes`."""
+        """The `max_bytes` of `open_store`."""
 
     @property
     def reserve_bytes(self) -> int:
-        """As for `open_store`."""
+        """The `reserve_bytes` of `open_store`."""
 
     @property
     def objects(self) -> str:
-        """As for `open_store`."""
+        """The `objects` of `open_store`."""

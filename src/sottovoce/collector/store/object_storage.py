@@ -1,7 +1,7 @@
 """Object storage: a folder or a bucket, by an address that fsspec understands.
 
 An object is written once, under a name that is never used again, and is checked against its SHA-256 whenever it is
-read. Nothing is ever listed, so that files of others in the same place are neither read nor touched. The objects of
+read. Nothing is ever listed, so that files of others in the same folder are neither read nor touched. The objects of
 segments are Parquet files of reports, as exports have them.
 """
 
@@ -43,7 +43,7 @@ def object_name(survey_id: str, epoch: int, content: bytes) -> str:
 
 @final
 class ObjectStorage:
-    """Where objects lie. Safe to use from several threads.
+    """The storage of objects. Safe to use from several threads.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ObjectStorage:
             except OSError as error:
                 raise SettingsError(
                     f"objects: the folder cannot be made ({error.strerror}); name one that this user may write to"
-                ) from None
+                ).at("objects") from None
 
     def put(self, name: str, content: bytes) -> None:
         """Write an object, and read it back: on return it is there, durable and whole."""
@@ -117,13 +117,13 @@ class ObjectStorage:
         with contextlib.suppress(FileNotFoundError), _translated("removed", "delete objects"):
             self._files.rm_file(self._path(name))
         if self._folder is not None:
-            place = self._folder / name
+            path = self._folder / name
             with contextlib.suppress(FileNotFoundError), _translated("removed", "delete objects"):
                 # A kill while it was written has left what was written until then.
-                for part in leftover_parts(place):
+                for part in leftover_parts(path):
                     part.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # other objects of the survey, or somebody's files
-                place.parent.rmdir()
+                path.parent.rmdir()
 
     def _path(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"
@@ -141,11 +141,11 @@ def _protocols(files: Any) -> tuple[str, ...]:
     return (files.protocol,) if isinstance(files.protocol, str) else tuple(files.protocol)
 
 
-def _write_file(place: Path, content: bytes) -> None:
+def _write_file(path: Path, content: bytes) -> None:
     with contextlib.suppress(FileExistsError):
-        place.parent.mkdir(mode=0o700)
-        sync(place.parent.parent)
-    create_file(place, content, mode=0o600)
+        path.parent.mkdir(mode=0o700)
+        sync(path.parent.parent)
+    create_file(path, content, mode=0o600)
 
 
 def _short(name: str) -> str:
@@ -156,14 +156,14 @@ def _short(name: str) -> str:
 
 @contextlib.contextmanager
 def _translated(what: str, right: str) -> Iterator[None]:
-    """Errors of any storage in our words; of its own only the kind is told, since they may hold an address or a key."""
+    """Errors of any storage in our words; of theirs only the kind is kept, since they may hold an address or a key."""
     try:
         yield
     except FileNotFoundError:
         if what in ("read", "looked at", "removed"):
             raise
         raise ObjectStorageError(
-            "an object cannot be written: the place that the setting objects names is not there; make it, or "
+            "an object cannot be written: the folder that the setting objects names does not exist; make it, or "
             "mount it again"
         ) from None
     except PermissionError:
@@ -182,7 +182,8 @@ def object_bytes(survey: Survey, segment: NewSegment) -> bytes:
 
     Examples
     --------
-    >>> survey = Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> import sottovoce as sv
+    >>> survey = Survey(sv.shares(["yes", "no"]), epsilon=1.0)
     >>> content = object_bytes(survey, NewSegment(7, 1, bytes(16), survey.mechanism.encode(1)))
     >>> reports_in(content) == (bytes(16), survey.mechanism.encode(1))
     True

@@ -1,7 +1,7 @@
 """The table of objects: which segments lie in object storage, and what there is to be removed.
 
 An object is noted before it is written, and its name forgotten after it was removed: no kill leaves one that nobody
-knows of. One that no segment names is due once its writer's time is over. Whoever removes it marks it first, and what
+knows of. One that no segment names is due once its writer's time is over. It is marked before it is removed, and what
 is marked can never be used: two that work at the same time cannot remove what one of them has just moved.
 """
 
@@ -95,13 +95,13 @@ class ObjectTables(SqlStore):
     def objects_due(self, most: int) -> list[str]:
         with self.read() as transaction:
             now = self._now(transaction)
-            found = transaction.rows(
+            rows = transaction.rows(
                 f"SELECT o.name, o.due FROM objects o WHERE (o.due = 1 OR o.expires <= ?) AND {_UNUSED} "
                 "ORDER BY o.name LIMIT ?",
                 (now, most),
             )
-        marked = {name for name, due in found if due}
-        unmarked = [name for name, due in found if not due]
+        marked = {name for name, due in rows if due}
+        unmarked = [name for name, due in rows if not due]
         if unmarked:
             # With the room of the reserve: objects may lie on the same disk, which is full until they are removed.
             marked.update(self.freed(lambda transaction: self._marked(transaction, unmarked)))
@@ -109,13 +109,13 @@ class ObjectTables(SqlStore):
 
     def _marked(self, transaction: Transaction, names: Sequence[str]) -> list[str]:
         """Those of the objects that nobody can put to use from now on."""
-        found: list[str] = []
+        marked: list[str] = []
         for name in names:
             # Two questions: the second one sees what was committed while the first waited for the row.
             transaction.rows(f"SELECT 1 FROM objects WHERE name = ?{self.for_update}", (name,))
             if transaction.run(f"UPDATE objects AS o SET due = 1 WHERE o.name = ? AND {_UNUSED}", (name,)):
-                found.append(name)
-        return found
+                marked.append(name)
+        return marked
 
     def drop_object(self, name: str) -> None:
         with self.write() as transaction:

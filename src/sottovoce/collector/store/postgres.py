@@ -11,15 +11,15 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
 from sottovoce.collector.store import ballast
-from sottovoce.collector.store.migrations import Migration, missing
 from sottovoce.collector.store.objects import ObjectTables
+from sottovoce.collector.store.postgres_schema import TABLES_LOCK, migrate, refuse_other_encodings
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.collector.store.surveys import DeletionTables
 from sottovoce.core.errors import SettingsError, StoreError, StoreFullError, StoreUnavailableError
@@ -30,7 +30,7 @@ __all__ = ["PostgresStore"]
 _LOG: Final = logging.getLogger(__name__)
 
 _MOST_CONNECTIONS: Final = 16
-"""Of one process: PostgreSQL takes a hundred by default, from everybody."""
+"""Connections of one process: PostgreSQL takes a hundred by default, from all clients together."""
 
 _WAIT_SECONDS: Final = 10
 """How long to wait for a connection, or for a row that somebody else has locked."""
@@ -48,9 +48,6 @@ _NO_ROOM: Final = (
     "PostgreSQL's disk is full, or has no room left beyond the reserve; delete a survey or make room on that disk, and "
     "reports are taken again"
 )
-
-_LOCK: Final = 0x5356636F
-"""Held while the tables are made, and while a survey is published or deleted."""
 
 # A server may promise more than "on" (remote_apply), and that is left; less would lose acknowledged reports.
 _SESSION: Final = f"""
@@ -90,8 +87,8 @@ class PostgresStore(DeletionTables, ReportTables, ObjectTables):
         self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
         self._closed = False
         with _translated(), closing(self._connect()) as connection:
-            _refuse_other_encodings(connection)
-            _migrate(connection)
+            refuse_other_encodings(connection)
+            migrate(connection)
 
     def close(self) -> None:
         with self._pooling:
@@ -135,7 +132,7 @@ class PostgresStore(DeletionTables, ReportTables, ObjectTables):
             connection.execute(f"SET statement_timeout = '{_VACUUM_SECONDS}s'")
             try:
                 connection.execute(
-                    "VACUUM (SKIP_LOCKED) waiting, segments, segment_parts, checkpoint_parts, attachments"
+                    "VACUUM (SKIPTABLES_LOCKED) waiting, segments, segment_parts, checkpoint_parts, attachments"
                 )
             finally:
                 connection.execute("RESET statement_timeout")
@@ -161,7 +158,7 @@ class PostgresStore(DeletionTables, ReportTables, ObjectTables):
         self._next_fill = time.monotonic() + self._fill_pause
 
     def give_up_reserve(self) -> bool:
-        """Whether to try again: whoever met the full disk has emptied the ballast at once."""
+        """Whether to try again: the transaction that met the full disk has emptied the ballast at once."""
         return self._reserve_bytes > 0
 
     @contextmanager
@@ -222,7 +219,7 @@ class PostgresStore(DeletionTables, ReportTables, ObjectTables):
 
     @contextmanager
     def _session(self, begin: str = "") -> Iterator[psycopg.Connection[Row]]:
-        """A connection for a while, in autocommit; inside a transaction if told how one begins."""
+        """A connection for a while, in autocommit; inside a transaction if `begin` says how it begins."""
         self._admit()
         try:
             with _translated():
@@ -290,7 +287,7 @@ class PostgresStore(DeletionTables, ReportTables, ObjectTables):
         return float(now)
 
     def _alone(self, transaction: Transaction) -> None:
-        transaction.rows("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
+        transaction.rows("SELECT pg_advisory_xact_lock(?)", (TABLES_LOCK,))
 
 
 class _PostgresTransaction:
@@ -356,47 +353,9 @@ def _conninfo(url: str) -> dict[str, Any]:
     return {**_DEFAULTS, **given}
 
 
-def _refuse_other_encodings(connection: psycopg.Connection[Row]) -> None:
-    """Titles and labels may be in any script. Other encodings lack letters, and SQL_ASCII returns bytes for texts."""
-    encoding = connection.info.parameter_status("server_encoding")
-    if encoding != "UTF8":
-        raise SettingsError(
-            f"the PostgreSQL database of the setting database has the encoding {encoding}, and must have UTF8; nothing "
-            "was written: make another one (CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0), and name it there"
-        )
-
-
 def _undo(connection: psycopg.Connection[Row]) -> None:
     """Roll back, or drop the connection, which rolls back too."""
     try:
         connection.execute("ROLLBACK")
     except psycopg.Error:
         connection.close()
-
-
-def _migrate(connection: psycopg.Connection[Row]) -> None:
-    # Asked first without a lock: an up-to-date database needs no right to change its tables.
-    if not missing("postgresql", _applied(connection)):
-        return
-    while True:
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-            lacking = missing("postgresql", _applied(connection))
-            if not lacking:
-                return
-            _apply(connection, lacking[0])
-
-
-def _apply(connection: psycopg.Connection[Row], migration: Migration) -> None:
-    connection.execute("CREATE SCHEMA IF NOT EXISTS sottovoce")
-    connection.execute("CREATE TABLE IF NOT EXISTS migrations (number bigint PRIMARY KEY, name text NOT NULL)")
-    connection.execute(migration.script.encode())
-    connection.execute("INSERT INTO migrations VALUES (%s, %s)", (migration.number, migration.name))
-
-
-def _applied(connection: psycopg.Connection[Row]) -> list[int]:
-    # Asked of the catalog's rows: to_regclass may answer from before a lock was waited for.
-    there = "SELECT 1 FROM pg_tables WHERE schemaname = 'sottovoce' AND tablename = 'migrations'"
-    if not connection.execute(there).fetchall():
-        return []
-    return [cast(int, number) for (number,) in connection.execute("SELECT number FROM sottovoce.migrations").fetchall()]

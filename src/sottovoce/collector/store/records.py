@@ -49,7 +49,7 @@ class SurveyRecord:
     minimum_reports: int
     """No estimate before that many."""
     epoch: int
-    """When it was published, in the collector's coarse time."""
+    """The time at which it was published, in the collector's coarse time."""
     parent: str | None = None
     """The panel that a round belongs to, or the tracking survey that a period belongs to."""
     round: int | None = None

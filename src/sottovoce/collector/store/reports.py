@@ -75,40 +75,40 @@ class ReportTables(SqlStore):
 
     def _try_append(self, transaction: Transaction, *, thorough: bool) -> None:
         """Insert what a report would, and take it back: by a rollback, or before a commit."""
-        found = transaction.rows(
+        rows = transaction.rows(
             f"SELECT number FROM surveys WHERE state = 'open' ORDER BY number DESC LIMIT 1{self.for_share}"
         )
-        if found:
+        if rows:
             # Long enough in SQLite to need pages of its own, as a batch does.
             content = bytes(_PROBE_BYTES if self.dialect == "sqlite" else 1)
             ((number,),) = transaction.rows(
                 "INSERT INTO waiting (survey, epoch, n, content) VALUES (?, ?, ?, ?) RETURNING number",
-                (found[0][0], 0, 1, content),
+                (rows[0][0], 0, 1, content),
             )
             transaction.run("DELETE FROM waiting WHERE number = ?", (number,))
         if not thorough:
             raise UndoneError
 
     def _append_one(self, arrival: Arrival) -> Closed | None:
-        """The same for reports of one survey: the statement that keeps them finds and locks the survey too."""
+        """Append reports of one survey: the statement that keeps them finds and locks the survey too."""
         if not askable(arrival.survey):
             return "unknown"
         while not self.write_one(f"{APPEND}{self.for_share}", append_values(arrival)):
             with self.read() as transaction:
-                found = transaction.rows("SELECT state FROM surveys WHERE id = ?", (arrival.survey,))
-            state: Literal["open"] | Closed = found[0][0] if found else "unknown"
+                rows = transaction.rows("SELECT state FROM surveys WHERE id = ?", (arrival.survey,))
+            state: Literal["open"] | Closed = rows[0][0] if rows else "unknown"
             if state != "open":  # else it was published between the two
                 return state
         return None
 
     def _locked(self, transaction: Transaction, survey_id: str) -> tuple[int, Literal["open"] | Closed]:
         """A survey's number and state; neither changes before the transaction ends."""
-        found = (
+        rows = (
             transaction.rows(f"SELECT number, state FROM surveys WHERE id = ?{self.for_share}", (survey_id,))
             if askable(survey_id)
             else []
         )
-        return (found[0][0], found[0][1]) if found else (-1, "unknown")
+        return (rows[0][0], rows[0][1]) if rows else (-1, "unknown")
 
     def waiting(self, survey_id: str) -> int:
         if not askable(survey_id):
@@ -281,7 +281,7 @@ class ReportTables(SqlStore):
             number, state = self._locked(transaction, survey_id)
             if state != "sealed" or transaction.rows("SELECT 1 FROM waiting WHERE survey = ? LIMIT 1", (number,)):
                 return False
-            # Whoever puts segments together meanwhile holds the lease: its row is locked, so that one waits.
+            # A process that puts segments together meanwhile holds the lease: its row is locked, so it waits.
             transaction.rows(f"SELECT token FROM leases WHERE survey = ?{self.for_update}", (number,))
             _replace_checkpoint(transaction, number, checkpoint)
         return True

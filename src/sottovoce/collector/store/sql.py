@@ -36,7 +36,7 @@ PART_BYTES: Final = 1024 * 1024
 """Longest value that is ever stored as one: it bounds memory, and how much room removing a row takes for a moment."""
 
 STANDING: Final = "(SELECT number FROM surveys WHERE id = ? AND state <> 'deleted')"
-"""The number of a survey by its id; none for a deleted one, of which rows may be left."""
+"""The number of a survey by its id; none for a deleted one, although rows of it may be left."""
 
 SURVEY_COLUMNS: Final = (
     "id, canonical, signature, title, kind, epsilon, minimum_reports, epoch, parent, round, labels, state"
@@ -93,7 +93,7 @@ class SqlStore(Store):
 
     @abc.abstractmethod
     def _alone(self, transaction: Transaction) -> None:
-        """From here on no other publication or deletion happens at the same time."""
+        """Exclude other publications and deletions from here on."""
 
 
 def askable(text: str) -> bool:
@@ -167,7 +167,7 @@ def parts(content: bytes, most: int = PART_BYTES) -> Iterator[tuple[int, bytes |
 
 
 def combine(arrivals: Iterable[Arrival], most: int = PART_BYTES) -> Iterator[Arrival]:
-    """The same reports in few arrivals: those of one survey and epoch together, none longer than `most` bytes.
+    """The reports in few arrivals: those of one survey and epoch together, none longer than `most` bytes.
 
     Examples
     --------

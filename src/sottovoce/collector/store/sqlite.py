@@ -107,7 +107,7 @@ def _statements(script: str) -> Iterator[str]:
 
 
 APPLICATION_ID: Final = int.from_bytes(b"SVco", "big")
-"""In the file's header: it tells a collector's database from anybody else's."""
+"""A number in the file's header that marks a collector's database."""
 
 _FORGETTING_SECONDS: Final = 2.0
 """How long a worker erases before it counts again."""

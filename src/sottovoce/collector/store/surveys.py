@@ -19,8 +19,8 @@ from sottovoce.collector.store.sql import (
     token_record,
 )
 from sottovoce.core.errors import MismatchError, StoreError
+from sottovoce.protocol.log import PUBLISHED, LogEntry
 from sottovoce.service.storage.sql import Transaction
-from sottovoce.transparency.tree import PUBLISHED, LogEntry
 
 __all__ = ["PIECE_BYTES", "PIECE_ROWS", "DeletionTables", "SurveyTables"]
 
@@ -258,7 +258,7 @@ class DeletionTables(SurveyTables):
     piece_bytes = PIECE_BYTES
     piece_rows = PIECE_ROWS
     blank: ClassVar[str | None] = None
-    """What is put in the place of content before its row is removed, where the database itself leaves traces of it."""
+    """Content to write over a row before it is removed, where the database leaves traces of removed rows."""
 
     def delete(self, survey_id: str) -> None:
         if askable(survey_id):
@@ -268,7 +268,7 @@ class DeletionTables(SurveyTables):
                 self.erase(_PATIENCE)
 
     def erase(self, seconds: float) -> bool:
-        """Remove rows of deleted surveys, for about so many seconds; whether none is left."""
+        """Remove rows of deleted surveys, for about this many seconds; returns whether none is left."""
         end = time.monotonic() + seconds
         done = more = self._erasures()
         while more:
@@ -282,11 +282,11 @@ class DeletionTables(SurveyTables):
         return not more
 
     def _piece_erased(self) -> bool:
-        """After each of those transactions; False when there is no room for the next one yet."""
+        """Called after each of those transactions; False while there is too little room for the next one."""
         return True
 
     def _erased(self) -> None:
-        """After all of them."""
+        """Called after all of them."""
 
     def _bury(self, transaction: Transaction, survey_id: str) -> None:
         self._alone(transaction)
@@ -346,7 +346,7 @@ class DeletionTables(SurveyTables):
 
 
 def _erase_attachments(transaction: Transaction, survey: int, most: int) -> int:
-    """The same for what only this survey names."""
+    """Erase attachments that only this survey names; returns what is left of `most`."""
     if most <= 0:
         return 0
     for digest, size in transaction.rows(

@@ -50,8 +50,8 @@ class StoreClock:
     def measure(self) -> None:
         """Ask the database; raises what it raises, and the difference then stays what it was."""
         before = self._own()
-        told = self._store.now()
-        difference = told - (before + self._own()) / 2
+        database_time = self._store.now()
+        difference = database_time - (before + self._own()) / 2
         self._difference = difference
         if abs(difference) < _APART:
             self._outage.worked()
@@ -98,12 +98,12 @@ class ClockGuard:
         self._believed = self._own() - running()
         self._claimed, self._since = self._believed, 0.0
 
-    def doubt(self, told: float) -> str | None:
+    def doubt(self, database_time: float) -> str | None:
         """Why this time of the database is not believed, with the remedy; None if it is."""
         own = self._own()
-        if abs(told - own) > MAX_APART:
-            side = "ahead of" if told > own else "behind"
-            return f"the database's clock is {_hours(told - own)} {side} this machine's; set both by NTP"
+        if abs(database_time - own) > MAX_APART:
+            side = "ahead of" if database_time > own else "behind"
+            return f"the database's clock is {_hours(database_time - own)} {side} this machine's; set both by NTP"
         return self._jump(own)
 
     def _jump(self, own: float) -> str | None:

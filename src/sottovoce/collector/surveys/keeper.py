@@ -1,6 +1,6 @@
 """Opens and closes the periods of tracking surveys, by the database's clock.
 
-The calendar is part of the signed survey, so that every service derives the same periods: whoever comes first stores
+The calendar is part of the signed survey, so that every service derives the same periods: the first one stores
 one, and nothing is left to do for the others. A state only moves forward: a clock that went back, or an old backup,
 opens no period that was closed. Since that cannot be undone, nothing moves while the clock is in doubt.
 """
@@ -195,7 +195,7 @@ class PeriodKeeper:
 
     def _bring(self, record: SurveyRecord, tracking: Tracking, last: int, moment: datetime) -> None:
         """Store each period that has begun, and seal each that is closed."""
-        states = {one.round: (one.id, one.state) for one in self._store.standing_rounds(record.id)}
+        states = {entry.round: (entry.id, entry.state) for entry in self._store.standing_rounds(record.id)}
         for number in range(1, last + 1):
             if number not in states:
                 signed = signed_record(

@@ -1,4 +1,4 @@
-"""The list of surveys as pages of JSON, of which only what has changed is made anew."""
+"""The list of surveys as pages of JSON; only changed pages are made anew."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE_SURVEYS: Final = 1000
 """Surveys on a page."""
 
 _FEW: Final = 32
-"""So many new surveys are read one by one; more are read with all the others."""
+"""Up to this many new surveys are read one by one; more are read with all the others."""
 
 
 @final
@@ -57,8 +57,8 @@ class SurveyList:
 
     def _read(self, new: set[str]) -> None:
         """Statements never change, and are long: each is read once."""
-        found = self._store.surveys() if len(new) > _FEW else [self._store.survey(survey_id) for survey_id in new]
-        for record in found:
+        records = self._store.surveys() if len(new) > _FEW else [self._store.survey(survey_id) for survey_id in new]
+        for record in records:
             if record is not None and record.id in new and record.state != "deleted":
                 self._entries[record.id] = _entry(record)
 

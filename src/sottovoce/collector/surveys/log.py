@@ -16,16 +16,17 @@ from typing import Final, Protocol, final
 from sottovoce.core.errors import SettingsError, StoreUnavailableError, TransparencyError
 from sottovoce.core.files import replace_file
 from sottovoce.core.signing import SigningKey
+from sottovoce.protocol.log import LogEntry, LogProof
 from sottovoce.service.refusal import Refusal
 from sottovoce.service.running.outage import Repeats
-from sottovoce.transparency.evidence import LogProof, log_proof
-from sottovoce.transparency.tree import GrowingTree, LogEntry
+from sottovoce.transparency.evidence import log_proof
+from sottovoce.transparency.tree import GrowingTree, leaf_hash
 from sottovoce.transparency.tree_head import LONGEST_CHECKPOINT, TreeHead, read_checkpoint, sign_checkpoint
 
 __all__ = ["CHECKPOINT_FILE", "SurveyLog", "forget_checkpoint"]
 
 CHECKPOINT_FILE: Final = "log.checkpoint"
-"""In the data folder: the latest head of the log that this service has signed."""
+"""A file in the data folder: the latest head of the log that this service has signed."""
 
 _log: Final = logging.getLogger("sottovoce.serve")
 _repeats: Final = Repeats(_log, logging.ERROR)
@@ -49,7 +50,7 @@ class SurveyLog:
     """
 
     def __init__(self, folder: Path, key: SigningKey, store: LogSource) -> None:
-        self._place = folder / CHECKPOINT_FILE
+        self._path = folder / CHECKPOINT_FILE
         self._key, self._store = key, store
         self._lock = threading.Lock()
         self._tree = GrowingTree()
@@ -110,11 +111,11 @@ class SurveyLog:
         head = TreeHead(self._tree.size, self._tree.root(self._tree.size))
         checkpoint = sign_checkpoint(self._key, head)
         try:
-            replace_file(self._place, checkpoint.encode(), 0o600)
+            replace_file(self._path, checkpoint.encode(), 0o600)
             # When it was written would tell when a survey was published.
-            os.utime(self._place, (0, 0))
+            os.utime(self._path, (0, 0))
         except OSError as error:
-            _repeats.say(f"{self._place} cannot be written, and the log is not signed without it: {error.strerror}")
+            _repeats.say(f"{self._path} cannot be written, and the log is not signed without it: {error.strerror}")
             raise StoreUnavailableError("the checkpoint of the log cannot be written") from error
         self._checkpoint, self._size = checkpoint, head.size
 
@@ -126,7 +127,7 @@ class SurveyLog:
         if size == self._tree.size:
             return
         for entry in self._store.log_entries(self._tree.size):
-            self._tree.append(entry.hash)
+            self._tree.append(leaf_hash(entry.leaf))
             self._places.setdefault(entry.survey, len(self._entries))
             self._entries.append(entry)
 
@@ -141,32 +142,32 @@ class SurveyLog:
         return signed.size <= self._tree.size and self._tree.root(signed.size) == signed.root
 
     def advice(self) -> str:
-        """What an operator who has just restored a database is told of its log; empty if it continues."""
+        """Advice on the log to an operator who has just restored a database; empty if the log continues."""
         with self._lock:
             try:
                 signed = self._noted()
             except Refusal:
-                return f"{self._place} is damaged, or of another signing key: put the right one back"
+                return f"{self._path} is damaged, or of another signing key: put the right one back"
             self._follow()
         return "" if signed is None or self._continues(signed) else _loss(signed.size, self._tree.size)
 
     def _noted(self) -> TreeHead | None:
         """The head that was signed last, by this service or its predecessor."""
         try:
-            with self._place.open("rb") as file:
+            with self._path.open("rb") as file:
                 note = file.read(LONGEST_CHECKPOINT + 1).decode("utf-8", "replace")
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StoreUnavailableError(f"{self._place} cannot be read: {error.strerror}") from error
+            raise StoreUnavailableError(f"{self._path} cannot be read: {error.strerror}") from error
         try:
             return read_checkpoint(note, self._key.public)
         except TransparencyError as error:
-            raise _unreadable(self._place, error) from error
+            raise _unreadable(self._path, error) from error
 
 
-def _lost(signed: int, found: int) -> Refusal:
-    _repeats.say(_loss(signed, found))
+def _lost(signed: int, present: int) -> Refusal:
+    _repeats.say(_loss(signed, present))
     return Refusal(
         503,
         "log_behind",
@@ -176,20 +177,20 @@ def _lost(signed: int, found: int) -> Refusal:
     )
 
 
-def _loss(signed: int, found: int) -> str:
-    """What an operator is told whose database does not continue the log."""
+def _loss(signed: int, present: int) -> str:
+    """The message to an operator whose database does not continue the log."""
     return (
         f"the database does not continue the log of surveys: a checkpoint of {signed:,} entries was signed, and it has "
-        f"{found:,}, or others. It was put back to an earlier state, or is another one. Reports of the surveys that it "
-        "has are taken; nothing is signed or published, and devices answer no new survey. Stop the service and put the "
-        "latest database back. If it is lost, start the service once with --accept-lost-log: it then signs this log, "
-        "and devices that have seen the other refuse this collector for good"
+        f"{present:,}, or others. It was put back to an earlier state, or is another one. Reports of the surveys that "
+        "it has are taken; nothing is signed or published, and devices answer no new survey. Stop the service and put "
+        "the latest database back. If it is lost, start the service once with --accept-lost-log: it then signs this "
+        "log, and devices that have seen the other refuse this collector for good"
     )
 
 
-def _unreadable(place: Path, error: TransparencyError) -> Refusal:
+def _unreadable(path: Path, error: TransparencyError) -> Refusal:
     _repeats.say(
-        f"{place} is damaged, or of another signing key ({error}): nothing is signed or published. Put its copy or the "
+        f"{path} is damaged, or of another signing key ({error}): nothing is signed or published. Put its copy or the "
         "key back; or start the service once with --accept-lost-log to sign the log that the database has"
     )
     return Refusal(
@@ -202,14 +203,14 @@ def _unreadable(place: Path, error: TransparencyError) -> Refusal:
 
 def forget_checkpoint(folder: Path) -> None:
     """Let the next head be signed whatever was signed before: the operator has said that the difference is lost."""
-    place = folder / CHECKPOINT_FILE
+    path = folder / CHECKPOINT_FILE
     try:
-        before = place.read_bytes()[:LONGEST_CHECKPOINT].decode("utf-8", "replace")
-        place.unlink()
+        before = path.read_bytes()[:LONGEST_CHECKPOINT].decode("utf-8", "replace")
+        path.unlink()
     except FileNotFoundError:
         return
     except OSError as error:
-        raise SettingsError(f"{place} cannot be removed: {error.strerror}; remove it, and start again") from error
+        raise SettingsError(f"{path} cannot be removed: {error.strerror}; remove it, and start again") from error
     _log.warning(
         "the log is signed as the database has it, whatever was signed before: %s", " ".join(before.split("\n")[:3])
     )

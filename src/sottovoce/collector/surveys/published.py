@@ -34,10 +34,10 @@ class _Attached(Mapping[str, bytes]):
         self._source = source
 
     def __getitem__(self, digest: str) -> bytes:
-        found = self._source.attachment(digest)
-        if found is None:
+        content = self._source.attachment(digest)
+        if content is None:
             raise KeyError(digest)
-        return found
+        return content
 
     def __iter__(self) -> Iterator[str]:
         return iter(())
@@ -52,16 +52,16 @@ def survey_of(source: SurveySource, record: SurveyRecord) -> PublishedSurvey:
     Slow for some surveys: keep what it returns.
     """
     try:
-        found = Survey.from_json(record.canonical, _Attached(source))
+        survey = Survey.from_json(record.canonical, _Attached(source))
     except SurveyError as error:
         raise StoreError(f"survey {record.id[:12]} is in the database and cannot be read: {error}") from error
-    if found.id != record.id:
+    if survey.id != record.id:
         raise StoreError(f"survey {record.id[:12]} is damaged in the database: its statement has another id")
-    return found
+    return survey
 
 
 def answerable_of(source: SurveySource, record: SurveyRecord) -> Survey:
-    """The same of one that people answer themselves; others are refused with `MismatchError`."""
+    """The survey of a record that people answer itself; others are refused with `MismatchError`."""
     survey = survey_of(source, record)
     if not isinstance(survey, Survey):
         what = "periods" if isinstance(survey, Tracking) else "rounds"

@@ -2,7 +2,7 @@
 
 A code is a chain of *units* of equally many bits. An automaton reads them: from a state and a unit follows the next
 state, so that all ways to go on from a prefix can be listed without knowing any word. Zeros follow the end of a word.
-The code of nothing but zeros is that of "other": of everything that is no word of this code.
+The code of zeros alone stands for "other": for every value that is not a word of this code.
 
 A typed word is spelt in one form before it is counted, for all texts that are canonically equivalent. A survey states
 its rule, and its devices, its analysts and its pages follow it. Every step is on code points, so that no step depends
@@ -71,8 +71,8 @@ def _text_rows(texts: Sequence[str], table: AsciiUnits) -> TextRows:
     Examples
     --------
     >>> each = [[ord(letter) - 96] if letter.islower() else [] for letter in map(chr, range(128))]
-    >>> found = _text_rows(["ab", "café", "", "longer"], AsciiUnits(each, 3, 3, 5, True))
-    >>> found.rows.tolist(), found.read.tolist()
+    >>> codes = _text_rows(["ab", "café", "", "longer"], AsciiUnits(each, 3, 3, 5, True))
+    >>> codes.rows.tolist(), codes.read.tolist()
     ([[8, 128], [0, 0], [0, 0], [0, 0]], [True, False, False, True])
     """
     parts = [_piece(texts[start : start + _AT_ONCE], table) for start in range(0, len(texts), _AT_ONCE)]
@@ -115,7 +115,7 @@ def _piece(texts: Sequence[str], table: AsciiUnits) -> TextRows:
 
 
 def _packed(points: NDArray[np.uint32], owner: NDArray[np.int64], n: int, table: AsciiUnits) -> NDArray[np.uint8]:
-    """The rows of characters that are all in the table, of so many words."""
+    """The codes of `n` words, whose characters are all in the table."""
     width = np.array([len(units) for units in table.each])
     filled = np.zeros((128, int(width.max())), dtype=np.uint16)
     for point, units in enumerate(table.each):
@@ -124,10 +124,10 @@ def _packed(points: NDArray[np.uint32], owner: NDArray[np.int64], n: int, table:
     chain = filled[points][np.arange(filled.shape[1]) < counts[:, None]]
     at = np.repeat(owner, counts)
     first = np.searchsorted(at, np.arange(n))
-    place = np.arange(len(at)) - first[at]
-    used = int(place.max()) + 1
+    column = np.arange(len(at)) - first[at]
+    used = int(column.max()) + 1
     matrix = np.zeros((n, used), dtype=np.uint16)
-    matrix[at, place] = chain
+    matrix[at, column] = chain
     shifts = np.arange(table.unit_bits - 1, -1, -1, dtype=np.uint16)
     bits = (matrix[:, :, None] >> shifts & np.uint16(1)).astype(np.uint8).reshape(n, -1)
     rows = np.zeros((n, _row_bytes(table)), dtype=np.uint8)
@@ -151,8 +151,8 @@ _REFUSED: Final = re.compile(f"[{_CONTROLS}{_HIDDEN}]")
 def spelt(text: str, case: str) -> str | None:
     """The one spelling of a text: NFC, in small letters if so stated, white space trimmed and joined.
 
-    None for what is no word: nothing but white space, a lone surrogate, a control character, or a mark that steers the
-    direction of writing, with which a list could be made to lie.
+    None for a text that is not a word: white space alone, or a lone surrogate, a control character, or a mark that
+    steers the direction of writing, which could make a list misleading.
 
     Examples
     --------
@@ -162,14 +162,14 @@ def spelt(text: str, case: str) -> str | None:
     True
     """
     if text.isascii():  # which is NFC as it stands
-        found = text.lower() if case == "lower" else text
+        spelling = text.lower() if case == "lower" else text
     else:
-        found = unicodedata.normalize("NFC", text)
+        spelling = unicodedata.normalize("NFC", text)
         if case == "lower":
-            # Letter by letter: of a whole word, Python and JavaScript would look at a sigma's neighbours.
-            found = unicodedata.normalize("NFC", "".join(letter.lower() for letter in found))
-    found = _SPACES.sub(" ", found).strip(" ")
-    return None if not found or _REFUSED.search(found) else found
+            # Letter by letter: in a whole word, Python and JavaScript would look at a sigma's neighbours.
+            spelling = unicodedata.normalize("NFC", "".join(letter.lower() for letter in spelling))
+    spelling = _SPACES.sub(" ", spelling).strip(" ")
+    return None if not spelling or _REFUSED.search(spelling) else spelling
 
 
 __all__ += ["joined_units", "units_of"]
@@ -183,7 +183,7 @@ LONGEST: Final = 64
 ENDED: Final = -1
 """The state after the end of a word; only zeros follow."""
 REFUSED: Final = -2
-"""No word goes on like this."""
+"""The state after a unit with which no word continues."""
 
 
 class Extensions(NamedTuple):
@@ -224,7 +224,7 @@ class WordCode(abc.ABC):
 
     @abc.abstractmethod
     def _number(self, value: object) -> int:
-        """The code of a value as a number; 0 for what is no word of this code."""
+        """The code of a value as a number; 0 for a value that is not a word of this code."""
 
     @abc.abstractmethod
     def _value(self, number: int) -> Any:
@@ -236,7 +236,7 @@ class WordCode(abc.ABC):
 
     @property
     def _ascii_units(self) -> AsciiUnits | None:
-        """How texts of ASCII characters are written; None where values are no texts."""
+        """How texts of ASCII characters are written; None where values are not texts."""
         return None
 
     @abc.abstractmethod
@@ -245,7 +245,7 @@ class WordCode(abc.ABC):
 
     @abc.abstractmethod
     def typed(self, text: str) -> Any:
-        """The value that a person typed; None, which is no word, for what cannot be read."""
+        """The value that a person typed; None, which is not a word, if the text cannot be read."""
 
     @abc.abstractmethod
     def to_statement(self) -> dict[str, Any]:
@@ -277,7 +277,7 @@ class WordCode(abc.ABC):
 
     @final
     def row(self, value: object) -> Rows:
-        """The code of one value; of zeros only where it is none of this code.
+        """The code of one value; zeros alone if it is not a word of this code.
 
         The row has the same length for all values. Reading a value takes time that grows with its own length.
         """
@@ -297,11 +297,11 @@ class WordCode(abc.ABC):
         codes = bytearray()
         known: dict[str, bytes] = {}
         for value in values:
-            if type(value) is str:  # of words that many people have, each is read once
-                found = known.get(value)
-                if found is None:
-                    found = known[value] = self._packed(self._number(value))
-                codes += found
+            if type(value) is str:  # a word that many people have is read once
+                code = known.get(value)
+                if code is None:
+                    code = known[value] = self._packed(self._number(value))
+                codes += code
             else:
                 codes += self._packed(self._number(value))
         return np.frombuffer(codes, dtype=np.uint8).reshape(-1, self.row_bytes)
@@ -310,7 +310,7 @@ class WordCode(abc.ABC):
     def labelled_rows(self, values: list[Any]) -> tuple[Rows, list[str]]:
         """The codes of very many different values, and each as it is counted, for people to read.
 
-        Zeros where a value is no word, and then its text says nothing.
+        The code is zeros and the text is empty where a value is not a word.
         """
         table = self._ascii_units
         if table is None or set(map(type, values)) - {str}:
@@ -321,9 +321,9 @@ class WordCode(abc.ABC):
         rows, labels, read = _text_rows(values, table)
         if not read.all():
             others = np.flatnonzero(~read)
-            rows[others] = self.rows([values[place] for place in others.tolist()])
-            for place in others.tolist():
-                labels[place] = self.shown(self._counted(values[place])) if rows[place].any() else ""
+            rows[others] = self.rows([values[index] for index in others.tolist()])
+            for index in others.tolist():
+                labels[index] = self.shown(self._counted(values[index])) if rows[index].any() else ""
         return rows, labels
 
     @final
@@ -335,13 +335,13 @@ class WordCode(abc.ABC):
     @final
     def value(self, number: int) -> Any:
         """The value of a whole code, given as a number; None if no value has it."""
-        found = self._value(number) if number else None
-        # Read again: a chain of units that no word is written in stands for no word.
-        return found if found is not None and self._number(found) == number else None
+        value = self._value(number) if number else None
+        # Read again: not every chain of units is the code of a word.
+        return value if value is not None and self._number(value) == number else None
 
     @final
     def extensions(self, state: int, units: int, *, last: bool) -> Extensions:
-        """All ways to go on from a state for so many units; `last` if the code ends there."""
+        """All ways to go on from a state for a number of units; `last` if the code ends there."""
         bits, states = np.zeros(1, dtype=np.int64), np.array([state], dtype=np.int64)
         for _ in range(units):
             parts = []
@@ -371,7 +371,7 @@ def joined_units(units: list[int], code: WordCode) -> int:
 def units_of(number: int, code: WordCode) -> list[int]:
     """The units of a code, without the zeros at the end."""
     mask = (1 << code.unit_bits) - 1
-    units = [number >> code.unit_bits * place & mask for place in range(code.units - 1, -1, -1)]
+    units = [number >> code.unit_bits * index & mask for index in range(code.units - 1, -1, -1)]
     while units and units[-1] == 0:
         units.pop()
     return units
@@ -383,6 +383,6 @@ def check_longest(code: Any) -> None:
 
 
 def check_case(case: object) -> None:
-    """Refuse what is no rule for capital letters."""
+    """Refuse an unknown rule for capital letters."""
     if case not in CASES:
         raise DomainError(f"case must be one of {', '.join(CASES)}").at("case")

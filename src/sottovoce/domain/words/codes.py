@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.entries import as_integer
+from sottovoce.core.entries import as_whole
 from sottovoce.core.errors import DomainError
 from sottovoce.core.limits import check_integer
 from sottovoce.domain.integers import integer_from_json, integer_to_json
@@ -128,7 +128,7 @@ class IntegerCode(WordCode):
         return np.zeros(2, dtype=np.int64)
 
     def _number(self, value: object) -> int:
-        integer = as_integer(value)
+        integer = as_whole(value)
         return integer + 1 if integer is not None and 0 <= integer < self.below else 0
 
     def _value(self, number: int) -> int | None:
@@ -173,7 +173,7 @@ def word_code(alphabet: str = "unicode", longest: int = 16, case: str = "lower",
 
 
 def _check_written_out(alphabet: str) -> None:
-    """Refuse what is a name or a range to its author, and would be taken for a few characters."""
+    """Refuse an alphabet that looks like a name or a range, and would be taken for a few characters."""
     names = ("unicode", *ALPHABETS, "bytes")
     meant = _NAMED_OTHERWISE.get(alphabet.lower()) or next(
         (name for name in names if len(alphabet) > 2 and name.startswith(alphabet.lower())), alphabet
@@ -183,10 +183,10 @@ def _check_written_out(alphabet: str) -> None:
             f"alphabet is {alphabet!r}, which would be its {len(alphabet)} characters: for the alphabet of that name "
             f"write {meant!r}; the names are {', '.join(names)}"
         ).at("alphabet")
-    for found in _RANGE.finditer(alphabet):
-        if found[1] < found[2] and found[1].isdigit() == found[2].isdigit():
+    for match in _RANGE.finditer(alphabet):
+        if match[1] < match[2] and match[1].isdigit() == match[2].isdigit():
             raise DomainError(
-                f"alphabet contains {found[0]!r}, which would be three characters and no range: write out all "
+                f"alphabet contains {match[0]!r}, which would be three characters and not a range: write out all "
                 "characters, or put the hyphen last"
             ).at("alphabet")
 

@@ -39,7 +39,7 @@ ALPHABETS: Final = {
 @final
 @dataclass(frozen=True)
 class LetterCode(WordCode):
-    """Words of at most `longest` letters of an alphabet: a letter is a unit, its place in the alphabet from 1 on.
+    """Words of at most `longest` letters of an alphabet: a letter is a unit, its position in the alphabet from 1 on.
 
     Examples
     --------
@@ -62,15 +62,15 @@ class LetterCode(WordCode):
                 f"alphabet must be one of unicode, {', '.join(ALPHABETS)}, bytes, or a string of 2 to 1,024 characters"
             ).at("alphabet")
         if len(set(self.alphabet)) < len(self.alphabet):
-            twice = next(letter for place, letter in enumerate(self.alphabet) if letter in self.alphabet[:place])
+            twice = next(letter for index, letter in enumerate(self.alphabet) if letter in self.alphabet[:index])
             raise DomainError(
                 f"the alphabet contains {twice!r} more than once: write each of its characters once, or give a name: "
                 f"unicode, {', '.join(ALPHABETS)} or bytes"
             ).at("alphabet")
-        for place, letter in enumerate(self.alphabet):
+        for index, letter in enumerate(self.alphabet):
             if letter != " " and spelt(letter, self.case) != letter:
                 raise DomainError(
-                    f"character {place + 1} of the alphabet, {letter!r}, is spelt otherwise once words are normalised "
+                    f"character {index + 1} of the alphabet, {letter!r}, is spelt otherwise once words are normalised "
                     f"(NFC, case {self.case!r}), so that no word could contain it: write it as it is normalised"
                 ).at("alphabet")
 
@@ -93,7 +93,7 @@ class LetterCode(WordCode):
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {letter: place for place, letter in enumerate(self.alphabet, 1)}
+        return {letter: number for number, letter in enumerate(self.alphabet, 1)}
 
     def _number(self, value: object) -> int:
         text = spelt(value, self.case) if isinstance(value, str) else None
@@ -185,30 +185,32 @@ class UnicodeCode(WordCode):
         if len(codes) > 2 * self.longest:
             return 0
         units = [
-            unit for place in range(0, len(codes), 2) for unit in character_units(codes[place] << 8 | codes[place + 1])
+            unit
+            for offset in range(0, len(codes), 2)
+            for unit in character_units(codes[offset] << 8 | codes[offset + 1])
         ]
         return joined_units(units, self)
 
     def _value(self, number: int) -> str | None:
         units = units_of(number, self)
-        codes, place = [], 0
+        codes, index = [], 0
         padded = [*units, 0, 0, 0]  # zeros at the end of the last character were taken for the end
-        while place < len(units):
-            first, *rest = padded[place : place + 4]
+        while index < len(units):
+            first, *rest = padded[index : index + 4]
             if first == 0:
                 return None
             if first <= 26:
                 codes.append(first + 0x60)
-                place += 1
+                index += 1
             elif first == 27:
                 codes.append(ord(_NEAR[rest[0]]))
-                place += 2
+                index += 2
             elif first <= 29:
                 codes.append((first - 28) << 10 | rest[0] << 5 | rest[1])
-                place += 3
+                index += 3
             else:
                 codes.append((first - 30) << 15 | rest[0] << 10 | rest[1] << 5 | rest[2])
-                place += 4
+                index += 4
         return array("H", codes).tobytes().decode(_NATIVE, "replace")
 
     def _counted(self, value: str) -> Any:

@@ -1,4 +1,4 @@
-"""Words on which a device is run: random walks through a code's automaton, words at the edges, and what is no word."""
+"""Words on which a device is run: random walks through a code's automaton, edge cases, and non-words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sottovoce.randomness.scripts import random_below
 __all__ = ["EDGE_WORDS", "WordTrials", "random_word"]
 
 _NO_WORDS: Final = (None, True, 1.5, (), "", b"", " ", "a\x00b", "\ud800", "\u202ea", "ab" * LONGEST, -1, 2**64, object)
-"""What is no word of any code; texts and numbers that some codes have are not among them."""
+"""Values that are words of no code."""
 
 EDGE_WORDS: Final = 24
 """How many numbers of `WordTrials.value` stand for words at the edges."""
@@ -24,10 +24,10 @@ _CHARACTERS: Final = (
     "abzAZ059 -'~\u00e9\u00c9\u00df\u0130\u03a3\u0301\u0327\u07ff\u0800\u05d0\u5b57\uac00\uffff\U0001f44d"
 )
 _REFUSED: Final = "\u200b\u202e\x00\ud83d"
-"""With these a text is no word. (One surrogate only: JavaScript would make one character of two.)"""
+"""Characters that no word contains. (One surrogate only: JavaScript would make one character of two.)"""
 
 _NUMBERED_NO_WORDS: Final = (None, "", " ", b"", -1, True, 0.5, "a" * 200, b"a" * 200, 2**70)
-"""What is no word, in values that JSON can hold."""
+"""Values that are words of no code and that JSON can hold."""
 
 _MOST_TRIES: Final = 1000
 
@@ -56,14 +56,14 @@ def random_word(code: WordCode, rng: np.random.Generator, *, full: bool = False)
 
 @final
 class WordTrials(Trials):
-    """Values that are no word, and random words; texts also as people type them, with spaces and in capitals."""
+    """Values that are not words, and random words; texts also as people type them, with spaces and in capitals."""
 
     def __init__(self, code: WordCode) -> None:
         self.code, self._number = code, count()
 
     def edges(self) -> Iterator[Trial]:
-        for place, value in enumerate(_NO_WORDS):
-            yield Trial(f"non-word {place + 1}", value, self._row(0))
+        for index, value in enumerate(_NO_WORDS):
+            yield Trial(f"non-word {index + 1}", value, self._row(0))
 
     def random(self, rng: np.random.Generator) -> Trial:
         number, typed = random_word(self.code, rng), next(self._number) % 3
@@ -75,7 +75,7 @@ class WordTrials(Trials):
         return Trial(f"the word {value!a}", value, row)
 
     def apart(self, rng: np.random.Generator) -> list[Trial]:
-        """A word, one that begins otherwise, one that ends otherwise, and what is none."""
+        """A word, one that begins differently, one that ends differently, and a value that is not a word."""
         first, second, third = (random_word(self.code, rng, full=True) for _ in range(3))
         for _ in range(200):
             last = first ^ 1 + random_below(min(2, (1 << self.code.unit_bits) - 1), rng)
@@ -108,7 +108,7 @@ class WordTrials(Trials):
             edge = (b"\xff" if number < EDGE_WORDS // 2 else b"\x00") * length
             return edge if number < EDGE_WORDS else rng.bytes(length)
         known = code.alphabet if isinstance(code, LetterCode) else _CHARACTERS
-        # Some texts may have characters that make them no words, and every fourth letter is a capital.
+        # Some texts may have characters that no word contains, and every fourth letter is a capital.
         known = known + _REFUSED if rng.random() < 0.1 else known
-        letters = [known[place] for place in rng.integers(0, len(known), length).tolist()]
+        letters = [known[index] for index in rng.integers(0, len(known), length).tolist()]
         return "".join(letter.upper() if rng.random() < 0.25 else letter for letter in letters)

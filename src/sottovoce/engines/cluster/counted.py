@@ -23,7 +23,7 @@ __all__ = ["SparkCounted", "other_counts"]
 
 @final
 class SparkCounted(Counted):
-    """Counts in chunks of so many cells: by number on the driver, or a table of the cluster."""
+    """Counts in chunks of cells: by number on the driver, or a table of the cluster."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class SparkCounted(Counted):
             raise ReportError("these counts were closed: count again")
         total = 0
         with translating_errors():
-            ordered = self._table.filter("place >= 0").orderBy("place")
+            ordered = self._table.filter("key >= 0").orderBy("key")
             for chunk, data in ordered.toLocalIterator(prefetchPartitions=True):
                 total += checksum(chunk, data)
                 yield chunk, bytes(data)

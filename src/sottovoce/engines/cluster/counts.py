@@ -67,7 +67,7 @@ class CellCounts:
         self._held, self._bytes = [], 0
         numbers = self._mechanism.codec.decode_many(payloads).astype(np.int64, copy=False)
         ranges = numbers // (reports_a_cell(self._mechanism) * self._job.range_cells)
-        yield from in_table([(self._job.buckets + place, data) for place, data in packed_rows(payloads, ranges)])
+        yield from in_table([(self._job.buckets + key, data) for key, data in packed_rows(payloads, ranges)])
 
 
 class LostCounts:
@@ -95,8 +95,8 @@ class LostCounts:
             return []
         lost: Any = -self._counts
         if self._job.wide:
-            found = add_up(self._parts)
-            lost = SparseCounts(found.places, -found.counts)
+            sums = add_up(self._parts)
+            lost = SparseCounts(sums.places, -sums.counts)
         return in_chunks(lost, self._mechanism.cells, self._job.chunk_cells)
 
 
@@ -120,6 +120,6 @@ def merged_range(job: Job, bodies: Iterable[Any]) -> list[tuple[int, bytes]]:
 
 
 def _fewer(parts: list[SparseCounts]) -> list[SparseCounts]:
-    """The same counts, added up once there are many more of them than the first part has."""
+    """The counts in fewer parts: added up once they are many more than the first part has."""
     held = sum(len(part.places) for part in parts)
     return [add_up(parts)] if held > _HELD_CELLS + 2 * len(parts[0].places) else parts

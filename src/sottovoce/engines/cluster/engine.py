@@ -59,7 +59,7 @@ class SparkEngine(Engine):
             raise ReportError(
                 f"session has type {type(session).__name__}: give a {sql.__name__}.SparkSession, for instance that of "
                 "sottovoce.engines.cluster.session.session()"
-            )
+            ).at("session")
         memory = TASK_MEMORY if task_memory_bytes is None else task_memory_bytes
         self._memory = check_integer("task_memory_bytes", memory, _LEAST_MEMORY, 2**40)
         self._session, self._patience, self._task_rows = session, patience, task_rows
@@ -78,7 +78,7 @@ class SparkEngine(Engine):
         Raises
         ------
         ReportError
-            As for any engine; also where a table's columns are not those of reports.
+            If the reports cannot be counted, as for any engine, or a table's columns are not those of reports.
         ServiceError
             If the cluster cannot do it; `code` says why in one word.
         CapacityError
@@ -98,11 +98,11 @@ class SparkEngine(Engine):
                 table = checked_columns(reports)
             counted = run.count(ReportRows(table), ids)
             return _checked(survey, counted, counted.tally, faults, ids)
-        found = found_files(survey, reports)
+        scanned = found_files(survey, reports)
         if faults == "refuse":
-            check_faults(survey, Tally(bad_files=found.bad), faults)
-        ids = ids_trusted(ids_unique, found.ids_unique)
-        bad, good = found.bad, found.files
+            check_faults(survey, Tally(bad_files=scanned.bad), faults)
+        ids = ids_trusted(ids_unique, scanned.ids_unique)
+        bad, good = scanned.bad, scanned.files
         while True:
             counted = run.count(self._in_tasks(good), ids) if good else CountedRows()
             if not counted.bad:

@@ -33,17 +33,17 @@ _GONE: Final = (
 )
 
 
-def _file(told: str) -> str:
+def _file(text: str) -> str:
     """The file that Spark names, if it names one."""
-    found = re.search(r"file:/*(/[^\s,'\"]+?)\.?(?=[\s,'\"]|$)", told)
-    return f"{found[1]}" if found else "a file"
+    match = re.search(r"file:/*(/[^\s,'\"]+?)\.?(?=[\s,'\"]|$)", text)
+    return f"{match[1]}" if match else "a file"
 
 
 _RULES: Final[tuple[tuple[str, Callable[[re.Match[str]], SottovoceError]], ...]] = (
-    (r"sottovoce\.core\.errors\.ReportError: ([^\n]+)", lambda found: ReportError(found[1])),  # a task's own words
+    (r"sottovoce\.core\.errors\.ReportError: ([^\n]+)", lambda match: ReportError(match[1])),  # a task's own words
     (
         r"ModuleNotFoundError: No module named '(\w+)",
-        lambda found: ServiceError(f"the cluster's workers have no {found[1]}: {SHIPPING}", code="not_installed"),
+        lambda match: ServiceError(f"the cluster's workers have no {match[1]}: {SHIPPING}", code="not_installed"),
     ),
     (
         r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
@@ -61,8 +61,8 @@ _RULES: Final[tuple[tuple[str, Callable[[re.Match[str]], SottovoceError]], ...]]
     ),
     (
         r"FAILED_READ_FILE|is not a Parquet file|CANNOT_READ_FILE_FOOTER",
-        lambda found: ReportError(
-            f"{_file(found.string)} that the table is read from cannot be read, and nothing was counted: count by "
+        lambda match: ReportError(
+            f"{_file(match.string)} that the table is read from cannot be read, and nothing was counted: count by "
             "paths, which names every such file and can leave it out, or set spark.sql.files.ignoreCorruptFiles"
         ),
     ),
@@ -122,13 +122,13 @@ def translate_error(error: BaseException) -> SottovoceError | None:
     """This package's error for a failure of Spark; None if it is not Spark's."""
     if isinstance(error, SottovoceError) or not _of_spark(error):
         return None
-    told = f"{type(error).__name__}: {error}"
+    text = f"{type(error).__name__}: {error}"
     for pattern, make in _RULES:
-        found = re.search(pattern, told)
-        if found:
-            return make(found)
+        match = re.search(pattern, text)
+        if match:
+            return make(match)
     condition = _condition(error)
-    classes = re.findall(r"\b((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error))\b", told)
+    classes = re.findall(r"\b((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error))\b", text)
     named = ", ".join(dict.fromkeys([*([condition] if condition else []), *classes[:2]])) or type(error).__name__
     return ServiceError(f"Spark could not run the job ({named}), and nothing was counted; its log says more", "failed")
 
@@ -141,10 +141,10 @@ def _of_spark(error: BaseException) -> bool:
 def _condition(error: Any) -> str:
     getter = getattr(error, "getCondition", None)
     try:
-        found = getter() if getter is not None else None
+        condition = getter() if getter is not None else None
     except Exception:  # asks the driver's Java process, which may be gone
-        found = None
-    return found if isinstance(found, str) and re.fullmatch(r"[A-Z_.0-9]+", found) else ""
+        condition = None
+    return condition if isinstance(condition, str) and re.fullmatch(r"[A-Z_.0-9]+", condition) else ""
 
 
 @contextmanager
@@ -153,9 +153,9 @@ def translating_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        found = translate_error(error)
-        if found is None:
+        translated = translate_error(error)
+        if translated is None:
             raise
     else:
         return
-    raise found
+    raise translated

@@ -1,4 +1,4 @@
-"""What every task of a Spark job is told: the survey as it is stated, and how the work is cut."""
+"""The description that every task of a Spark job gets: the survey as it is stated, and how the work is cut."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ TASK_MEMORY: Final = 1 << 28
 """Default memory of one task, about, beside Python itself."""
 
 TASKS_A_CORE: Final = 3
-"""So that no core waits long for the last task."""
+"""Tasks per core: with several, no core waits long for the last task."""
 
 MAX_TASK_ROWS: Final = 1 << 24
 """Most rows of one task, where row groups are small enough."""
 
 HALF_BYTES: Final = 8
-"""What is shuffled of each id."""
+"""Bytes of each id that are shuffled."""
 
 HELD_SHARE: Final = 8
 """Rows that a task has gathered are there as they came, in the order of buckets, and as bytes on their way."""
@@ -58,13 +58,13 @@ class Job(NamedTuple):
     statement: str
     attachments: tuple[tuple[str, bytes], ...]
     multipliers: tuple[int, int]
-    """Secret and odd: whoever chooses report ids cannot choose their buckets."""
+    """Secret and odd: an attacker who chooses report ids cannot choose their buckets."""
     buckets: int
     """A power of two."""
     ranges: int
     """Into how many ranges of cells reports go; 0 where every task counts all cells."""
     sample_bits: int
-    """Of 2**sample_bits ids one is looked at: all of them, unless they are declared to be unique."""
+    """One of 2**sample_bits ids is looked at: all of them, unless they are declared to be unique."""
     most_suspects: int
     """Halves that a task tells at a time; where more are repeated, all rows count as suspected."""
     held_bytes: int
@@ -72,7 +72,7 @@ class Job(NamedTuple):
 
     @property
     def survey(self) -> Survey:
-        """Made once in each process."""
+        """The survey, made once in each process."""
         return _survey(self.statement, self.attachments)
 
     @property

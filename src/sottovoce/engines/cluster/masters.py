@@ -38,7 +38,7 @@ _NAMES: Final[Mapping[Kind, str]] = {
 }
 _CONNECT_SECONDS: Final = 5.0
 _SERVER_PORT: Final = 15002
-"""Of a Spark Connect server whose address names none."""
+"""Port of a Spark Connect server whose address names none."""
 
 
 def kind_of(master: str) -> Kind:
@@ -56,7 +56,7 @@ def kind_of(master: str) -> Kind:
         "master is none that Spark knows: it must be local, local[N], local[*], spark://host:port, yarn, "
         "k8s://https://host:port or sc://host:port (Spark Connect)",
         code="bad_master",
-    )
+    ).at("master")
 
 
 def shown(master: str) -> str:
@@ -82,9 +82,9 @@ def check_master(master: str) -> None:
 def unanswered(master: str) -> ServiceError:
     """The error for a master or server that does not answer."""
     kind = kind_of(master)
-    place = f"at {shown(master)}" if kind != "yarn" else "of HADOOP_CONF_DIR, or the queue it has for this user,"
+    location = f"at {shown(master)}" if kind != "yarn" else "of HADOOP_CONF_DIR, or the queue it has for this user,"
     return ServiceError(
-        f"the {_NAMES[kind]} {place} does not answer: check its address and that it runs, or count on this machine "
+        f"the {_NAMES[kind]} {location} does not answer: check its address and that it runs, or count on this machine "
         "with master='local[*]'",
         code="unreachable",
     )
@@ -94,8 +94,8 @@ def _addresses(master: str, kind: Kind) -> list[tuple[str, int | None]]:
     """Host and port of every address that is named."""
     rest = re.sub(r"[/;].*", "", re.sub(r"^\w+://(https?://)?", "", master))
     default = {"connect": _SERVER_PORT, "kubernetes": 80 if "//http://" in master else 443}.get(kind)
-    found = (re.fullmatch(r"\[?(.+?)\]?(?::(\d{1,5}))?", one) for one in rest.split(","))
-    return [(one[1], int(one[2]) if one[2] else default) for one in found if one]
+    matches = (re.fullmatch(r"\[?(.+?)\]?(?::(\d{1,5}))?", part) for part in rest.split(","))
+    return [(match[1], int(match[2]) if match[2] else default) for match in matches if match]
 
 
 def _answers(host: str, port: int | None) -> bool:
@@ -115,7 +115,7 @@ def _check_hadoop() -> None:
             "master yarn needs the cluster's configuration: let HADOOP_CONF_DIR name the folder that holds its "
             "yarn-site.xml and core-site.xml",
             code="no_hadoop_conf",
-        )
+        ).at("master")
 
 
 _FILE: Final = "spark_starts.json"
@@ -139,14 +139,14 @@ def usually(kind: Kind) -> str:
 def remember(kind: Kind, seconds: float) -> None:
     """Keep it for the next start; a cache that cannot be written is none."""
     with suppress(OSError):
-        place = cache_directory() / _FILE
-        place.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(place, json.dumps({**_remembered(), kind: round(seconds, 1)}).encode())
+        path = cache_directory() / _FILE
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, json.dumps({**_remembered(), kind: round(seconds, 1)}).encode())
 
 
 def _remembered() -> dict[str, Any]:
     with suppress(OSError, ValueError):
-        found = json.loads((cache_directory() / _FILE).read_bytes())
-        if isinstance(found, dict):
-            return found
+        seconds = json.loads((cache_directory() / _FILE).read_bytes())
+        if isinstance(seconds, dict):
+            return seconds
     return {}

@@ -16,7 +16,7 @@ from sottovoce.engines.cluster.counts import LostCounts, merged_chunk, merged_ra
 from sottovoce.engines.cluster.job import Job, prepare_worker
 from sottovoce.engines.cluster.reading import Source
 from sottovoce.engines.cluster.rows import Bytes, buckets_of, packed_rows
-from sottovoce.engines.cluster.tables import READ_AGAIN, SUSPECTS, TALLY, Batches, Stage, TallyNote, by_place, in_table
+from sottovoce.engines.cluster.tables import READ_AGAIN, SUSPECTS, TALLY, Batches, Stage, TallyNote, by_key, in_table
 from sottovoce.engines.machine.repeats import halves, settle
 from sottovoce.engines.reports.rows import Tally
 from sottovoce.formats.wire import REPORT_ID_BYTES
@@ -47,33 +47,33 @@ class SuspectNote(NamedTuple):
     many: bool = False
 
     def to_bytes(self) -> bytes:
-        """As words: how many halves, whether they were too many, halves, tasks."""
+        """64-bit words: the number of halves, whether they were too many, the halves, the tasks."""
         head = np.array([len(self.halves), self.many], dtype=np.uint64)
         return np.concatenate([head, self.halves, self.tasks]).tobytes()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SuspectNote:
-        """What `to_bytes` made."""
+        """Read what `to_bytes` wrote."""
         words = np.frombuffer(data, dtype=np.uint64)
         n = 2 + int(words[0])
         return cls(words[2:n], words[n:], bool(words[1]))
 
 
 def merge_and_find(job: Job) -> Stage:
-    """Merge the counts of whole places, and tell which halves of whole buckets occur twice."""
+    """Merge the counts of whole keys, and report the halves of whole buckets that occur twice."""
 
     def stage(batches: Batches) -> Iterator[Any]:
         prepare_worker()
         finder = _Finder(job)
-        for place, bodies in by_place(batches):
-            if place < 0:
-                yield from in_table([(place, body) for body in bodies])
-            elif place < job.buckets:
+        for key, bodies in by_key(batches):
+            if key < 0:
+                yield from in_table([(key, body) for body in bodies])
+            elif key < job.buckets:
                 yield from finder.add(bodies)
             elif job.wide:
                 yield from in_table(merged_range(job, bodies))
             else:
-                yield from in_table(merged_chunk(job, place - job.buckets, bodies))
+                yield from in_table(merged_chunk(job, key - job.buckets, bodies))
         yield from finder.find()
 
     return stage
@@ -88,8 +88,8 @@ def merge_chunks(job: Job) -> Stage:
     """Merge counts that are in chunks."""
 
     def stage(batches: Batches) -> Iterator[Any]:
-        for place, bodies in by_place(batches):
-            yield from in_table([(place, body) for body in bodies] if place < 0 else merged_chunk(job, place, bodies))
+        for key, bodies in by_key(batches):
+            yield from in_table([(key, body) for body in bodies] if key < 0 else merged_chunk(job, key, bodies))
 
     return stage
 
@@ -114,20 +114,20 @@ class _Finder:
             yield from self.find()
 
     def find(self) -> Iterator[Any]:
-        """What occurs twice among those gathered."""
+        """Report the halves that occur twice among those gathered."""
         if not self._held:
             return
-        found = repeated_words([np.concatenate(self._held)])
-        if len(found):
-            known = WordMarks(found)
+        repeated = repeated_words([np.concatenate(self._held)])
+        if len(repeated):
+            known = WordMarks(repeated)
             tasks = {task for task, words in zip(self._tasks, self._held, strict=True) if len(known.positions(words))}
-            many = len(found) > self._most
-            note = SuspectNote(found[: 0 if many else None], np.array(sorted(tasks), dtype=np.uint64), many)
+            many = len(repeated) > self._most
+            note = SuspectNote(repeated[: 0 if many else None], np.array(sorted(tasks), dtype=np.uint64), many)
             yield from in_table([(SUSPECTS, note.to_bytes())])
         self._tasks, self._held, self._bytes = [], [], 0
 
 
-def send_suspects(job: Job, source: Source, suspected: NDArray[np.uint64] | None, told: int = READ_AGAIN) -> Stage:
+def send_suspects(job: Job, source: Source, suspected: NDArray[np.uint64] | None, note_key: int = READ_AGAIN) -> Stage:
     """Send the rows whose half is suspected, all of them where None says so, to the buckets of their ids.
 
     Nothing is settled here: which rows a task gathers together may be otherwise when it is run again.
@@ -148,7 +148,7 @@ def send_suspects(job: Job, source: Source, suspected: NDArray[np.uint64] | None
                 held, nbytes = [], 0
         if nbytes:
             yield from _by_bucket(job, held)
-        yield from in_table([(told, note) for note in notes])
+        yield from in_table([(note_key, note) for note in notes])
 
     return stage
 
@@ -165,9 +165,9 @@ def settle_suspects(job: Job) -> Stage:
     def stage(batches: Batches) -> Iterator[Any]:
         prepare_worker()
         lost = LostCounts(job)
-        for place, bodies in by_place(batches):
-            if place < 0:
-                yield from in_table([(place, body) for body in bodies])
+        for key, bodies in by_key(batches):
+            if key < 0:
+                yield from in_table([(key, body) for body in bodies])
                 continue
             held, nbytes = list[Bytes](), 0
             for body in bodies:

@@ -73,9 +73,9 @@ def from_table(job: Job) -> Source:
 def from_files(job: Job, tasks: Sequence[list[TaskPiece]]) -> Source:
     """Good rows of the pieces of files that a task has; it is handed the number of their list.
 
-    A piece that is damaged is told, and what was read of it before is of no use: the driver begins again without that
-    file. A file that a worker cannot read fails the task, and Spark tries elsewhere: what is told must be the same
-    whenever the task is run, since others may have taken its rows already.
+    A damaged piece is reported, and the rows read from it before are dropped: the driver begins again without that
+    file. A file that a worker cannot read fails the task, and Spark tries elsewhere: a task must report the same
+    whenever it is run, since others may have taken its rows already.
     """
 
     def read(batches: Batches, notes: list[bytes]) -> Rows:
@@ -132,7 +132,7 @@ def count_and_halve(job: Job, source: Source) -> Stage:
 
 
 _FLOOD: Final = 8
-"""So many times its share of the words, and a bucket is looked at for one word that floods it."""
+"""A bucket with this many times its share of the words is searched for one word that floods it."""
 
 
 class _Halves:
@@ -179,7 +179,7 @@ def _packed(*parts: NDArray[np.uint64]) -> bytes:
 
 
 def _at_most_twice(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Of each word one or two: an id that was sent a million times goes on as one that was sent twice."""
+    """One or two copies of each word: an id that was sent a million times goes on as one that was sent twice."""
     once, times = np.unique(words, return_counts=True)
     return np.repeat(once, np.minimum(times, 2))
 
@@ -205,7 +205,7 @@ def found_files(survey: Survey, reports: object) -> ScannedFiles:
         return scan_files(survey, find_files(reports))
     except SottovoceError as error:
         given = [reports] if isinstance(reports, str) or not isinstance(reports, Iterable) else reports
-        if any(isinstance(one, str) and is_address(one) for one in given):
+        if any(isinstance(name, str) and is_address(name) for name in given):
             error.add_note("; what only Spark itself can read, give as a table: spark.read.parquet(...)")
         raise
 

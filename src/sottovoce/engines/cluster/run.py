@@ -42,20 +42,20 @@ _DRIVER_BYTES: Final = 1 << 26
 """Counts that the driver takes in one go, and keeps."""
 
 _MERGED_BYTES: Final = 1 << 26
-"""What one task of the second stage gets, where it is known how much there is."""
+"""Bytes for one task of the second stage, where the amount is known."""
 
 _MAX_BUCKETS: Final = 1 << 16
 _BUCKETS_A_TASK: Final = 32
-"""Buckets fall on tasks by a hash of theirs; so many that none gets far more than others."""
+"""Buckets per task. They are spread over tasks by hash, so with this many no task gets far more than others."""
 
 _BUCKETS_OF_A_TABLE: Final = 8
-"""Fewer, for Spark's settings ask for many tasks before it is known how much there is to do."""
+"""Buckets per task for a table: fewer, because Spark's settings ask for many tasks before the amount is known."""
 
 _SHUFFLE_PARTITIONS: Final = 200
 """Spark's own default."""
 
 _TABLE_SAMPLE_BITS: Final = 3
-"""Of the ids of a table that should be unique, how many are looked at: nobody knows how many there are."""
+"""Bits of the sample of a table's ids that should be unique; their number is not known."""
 
 READING: Final = "reading and counting"
 MERGING: Final = "looking for repeated ids and merging counts"
@@ -90,7 +90,7 @@ class ReportRows(NamedTuple):
 
 @dataclass
 class CountedRows:
-    """Counts in chunks, on the driver or in a table that the cluster keeps, and what was told about them."""
+    """Counts in chunks, on the driver or in a table that the cluster keeps, and the notes about them."""
 
     chunk_cells: int = CHUNK_CELLS
     chunks: dict[int, Counts] | None = field(default_factory=dict)
@@ -99,9 +99,9 @@ class CountedRows:
     again: list[TallyNote] = field(default_factory=list)
     suspects: list[SuspectNote] = field(default_factory=list)
     checksum: int = 0
-    """Of the rows of counts."""
+    """Checksum of the rows of counts."""
     checked: int = 0
-    """Of those of an earlier job, as they were when they were read again."""
+    """Checksum of an earlier job's rows when they were read again."""
 
     @property
     def bad(self) -> dict[int, str]:
@@ -114,16 +114,16 @@ class CountedRows:
         bad = self.bad
         return sum((note.tally for note in self.notes if note.file not in bad), start=Tally())
 
-    def hear(self, place: int, data: bytes) -> None:
+    def hear(self, key: int, data: bytes) -> None:
         """Take a row that is not counts."""
-        if place == SUSPECTS:
+        if key == SUSPECTS:
             self.suspects.append(SuspectNote.from_bytes(data))
-        elif place == CHECKSUM:
+        elif key == CHECKSUM:
             self.checksum += int.from_bytes(data, "little")
-        elif place == CHECKED:
+        elif key == CHECKED:
             self.checked += int.from_bytes(data, "little")
         else:
-            {TALLY: self.notes, READ_AGAIN: self.again}[place].append(TallyNote.from_bytes(data))
+            {TALLY: self.notes, READ_AGAIN: self.again}[key].append(TallyNote.from_bytes(data))
 
     def close(self) -> None:
         """Take the table out of the cluster's cache."""
@@ -187,7 +187,7 @@ class SparkRun:
         return job, partitions
 
     def _cut(self, shuffled: int | None, rows: int | None) -> tuple[int, int]:
-        """Buckets of ids, and tasks after the shuffle of so many bytes; 0 tasks: as many as Spark finds fit."""
+        """Buckets of ids, and tasks after a shuffle of `shuffled` bytes; with 0 tasks Spark chooses."""
         cores, shuffle = parallel(self._session)
         if shuffled is None or rows is None:
             return _power_of_two(min(_MAX_BUCKETS, _BUCKETS_OF_A_TABLE * shuffle)), 0
@@ -198,11 +198,11 @@ class SparkRun:
         return _power_of_two(min(_MAX_BUCKETS, buckets)), partitions
 
     def _settle(self, job: Job, merging: int, rows: ReportRows, counted: CountedRows) -> CountedRows:
-        """What is left when repeats are taken off; so many tasks have merged counts before, and do it again."""
+        """The counts without repeats; `merging` tasks have merged counts before, and do it again."""
         tasks = {int(task) for note in counted.suspects for task in note.tasks}
-        found = np.unique(np.concatenate([note.halves for note in counted.suspects]))
-        many = any(note.many for note in counted.suspects) or len(found) > MOST_SUSPECTS
-        suspected: NDArray[np.uint64] | None = None if many else found
+        repeated = np.unique(np.concatenate([note.halves for note in counted.suspects]))
+        many = any(note.many for note in counted.suspects) or len(repeated) > MOST_SUSPECTS
+        suspected: NDArray[np.uint64] | None = None if many else repeated
         again = rows.of_tasks(tasks)
         width = 16 + self._survey.mechanism.report_bytes
         there = again.number
@@ -216,7 +216,7 @@ class SparkRun:
             table = again.spread(self._session).mapInArrow(send_suspects(job, again.source(job), suspected), SCHEMA)
             table = _gathered(table, partitions).mapInArrow(settle_suspects(job), SCHEMA)
             if not self._small:
-                before = counted.table.filter("place >= 0").mapInArrow(summed(as_they_are, CHECKED), SCHEMA)
+                before = counted.table.filter("key >= 0").mapInArrow(summed(as_they_are, CHECKED), SCHEMA)
                 together = _gathered(before.unionByName(table), merging)
                 table = together.mapInArrow(summed(merge_chunks(job), CHECKSUM), SCHEMA)
         settled = self._collect(job, table, (AGAIN, SETTLING, LAST))
@@ -246,17 +246,17 @@ class SparkRun:
                 counted.chunks = None
                 with translating_errors():
                     counted.table = table.persist()
-                    table = counted.table.filter("place < 0")
+                    table = counted.table.filter("key < 0")
             rows = watched(self._session, table.collect, tell, self._patience, steps)
         except BaseException:
             counted.close()
             raise
-        for place, data in rows:
-            if place < 0:
-                counted.hear(place, bytes(data))
+        for key, data in rows:
+            if key < 0:
+                counted.hear(key, bytes(data))
             elif counted.chunks is not None:
-                length = min(job.chunk_cells, cells - place * job.chunk_cells)
-                add_packed(counted.chunks.setdefault(place, np.zeros(length, dtype=np.int64)), bytes(data))
+                length = min(job.chunk_cells, cells - key * job.chunk_cells)
+                add_packed(counted.chunks.setdefault(key, np.zeros(length, dtype=np.int64)), bytes(data))
         return counted
 
 
@@ -273,9 +273,9 @@ def _power_of_two(number: int) -> int:
 
 
 def _gathered(table: Any, partitions: int) -> Any:
-    """All rows of a place in one task, places in order."""
-    moved = table.repartition(partitions, "place") if partitions else table.repartition("place")
-    return moved.sortWithinPartitions("place")
+    """All rows of a key in one task, keys in order."""
+    moved = table.repartition(partitions, "key") if partitions else table.repartition("key")
+    return moved.sortWithinPartitions("key")
 
 
 def _check_same(before: CountedRows, again: CountedRows) -> None:

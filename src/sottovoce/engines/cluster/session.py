@@ -33,7 +33,7 @@ _RETRY_EVERY: Final = 1.0
 
 @contextmanager
 def connected(sql: Any, url: str, settings: Mapping[str, str], seconds: float) -> Iterator[Any]:
-    """A session for a with-block; a server that is gone for so many seconds is given up."""
+    """A session for a with-block; a server that is gone for `seconds` is given up."""
     _check_ready(url, seconds)
     builder = sql.SparkSession.builder.remote(url)
     for name, value in settings.items():
@@ -72,10 +72,10 @@ def _check_ready(url: str, seconds: float) -> None:
         channel = DefaultChannelBuilder(url).toChannel()
     except ValueError:  # pyspark's own; its text would quote a token
         raise ServiceError(
-            "master is no address of a Spark Connect server: write it like sc://host:15002 or "
+            "master is not the address of a Spark Connect server: write it like sc://host:15002 or "
             "sc://host:443/;use_ssl=true;token=...",
             code="bad_master",
-        ) from None
+        ).at("master") from None
     try:
         grpc.channel_ready_future(channel).result(timeout=seconds)
     except grpc.FutureTimeoutError:
@@ -172,15 +172,15 @@ def _driver(
     """A session whose driver is a Java process of this one's."""
     if shutil.which("java", path=_java_path()) is None:
         raise ServiceError(
-            "Spark needs Java 17 or newer, and there is no java on the path: install one, or let JAVA_HOME name it",
+            "Spark needs Java 17 or newer, and java is not on the path: install one, or let JAVA_HOME name it",
             code="no_java",
         )
     kind = kind_of(master)
     if kind in ("standalone", "kubernetes"):
         tell(f"waiting for the master at {master}")
     check_master(master)
-    place = "" if kind == "local" else f" for {master}"
-    tell(f"starting Java and Spark{place}; {usually(kind)}")
+    target = "" if kind == "local" else f" for {master}"
+    tell(f"starting Java and Spark{target}; {usually(kind)}")
     nearby = kind == "local" or re.match(r"spark://(127\.0\.0\.1|localhost):\d+$", master)
     begun = _begun(sql, master, {**_SETTINGS, **(_LOOPBACK if nearby else {}), **settings}, seconds)
     try:
@@ -202,11 +202,11 @@ def _begun(sql: Any, master: str, settings: Mapping[str, str], seconds: float) -
         with _surroundings(), _ended_after(seconds) as ended:
             return builder.getOrCreate()
     except Exception as error:
-        found = translate_error(error)
-        if found is None:
+        translated = translate_error(error)
+        if translated is None:
             raise
     _end_java()
-    raise unanswered(master) if ended.is_set() or kind_of(master) == "standalone" else found
+    raise unanswered(master) if ended.is_set() or kind_of(master) == "standalone" else translated
 
 
 @contextmanager

@@ -93,7 +93,7 @@ class OnDriver:
         self._context.setJobGroup(self._group, "counting reports", interruptOnCancel=True)
 
     def jobs(self) -> list[list[StageWork]]:
-        """As Spark's status tracker has them."""
+        """The jobs by Spark's status tracker."""
         tracker = self._context.statusTracker()
         infos = [tracker.getJobInfo(job) for job in sorted(tracker.getJobIdsForGroup(self._group))]
         stages = [[tracker.getStageInfo(stage) for stage in sorted(info.stageIds)] for info in infos if info]
@@ -195,15 +195,15 @@ def watched(
         If no worker has been there for `patience` seconds, or the cluster fails.
     """
     with translating_errors():
-        seen, told = _seen(session), _TaskCount(progress, steps or _ONE_STEP)
+        seen, count = _seen(session), _TaskCount(progress, steps or _ONE_STEP)
         if seen is None:
             result = action()
         else:
             try:
-                result = _looked_at(seen, action, told, _Patience(seen, patience))
+                result = _looked_at(seen, action, count, _Patience(seen, patience))
             finally:
                 seen.end()
-        told.finish()
+        count.finish()
         return result
 
 
@@ -214,7 +214,7 @@ def _seen(session: Any) -> Watching | None:
     return OverConnect(session) if hasattr(type(session), "registerProgressHandler") else None
 
 
-def _looked_at(seen: Watching, action: Callable[[], T], told: _TaskCount, patience: _Patience) -> T:
+def _looked_at(seen: Watching, action: Callable[[], T], count: _TaskCount, patience: _Patience) -> T:
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
@@ -232,7 +232,7 @@ def _looked_at(seen: Watching, action: Callable[[], T], told: _TaskCount, patien
     thread.start()
     try:
         while not done.wait(_LOOK_EVERY):
-            told.look(seen)
+            count.look(seen)
             patience.look()
     except BaseException:
         seen.stop()
@@ -244,25 +244,25 @@ def _looked_at(seen: Watching, action: Callable[[], T], told: _TaskCount, patien
 
 
 class _TaskCount:
-    """What `progress` has been told: tasks done, of those that Spark has planned so far, and the running step."""
+    """The last call of `progress`: tasks done, of those that Spark has planned so far, and the running step."""
 
     def __init__(self, progress: Progress | None, steps: Sequence[str]) -> None:
         self._progress, self._steps = progress, steps
         self._last = (-1, 1, "")
 
     def look(self, seen: Watching) -> None:
-        """Tell it what is new."""
+        """Call `progress` if anything is new."""
         if self._progress is None:
             return
         work = work_of(seen.jobs())
         total = max(work.total, self._last[1])
-        # A lost worker's tasks are done again: what was told does not go back.
+        # A lost worker's tasks are done again, but progress does not go back.
         self._tell(
             max(min(work.done, total), self._last[0], 0), total, self._steps[min(work.stages, len(self._steps) - 1)]
         )
 
     def finish(self) -> None:
-        """Tell it the end."""
+        """Call `progress` with the end."""
         self._tell(self._last[1], self._last[1], self._steps[-1])
 
     def _tell(self, *now: Any) -> None:

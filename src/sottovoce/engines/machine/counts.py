@@ -102,11 +102,11 @@ class InMemory(Counters):
     def keep(self, folder: Path, number: int) -> dict[str, object]:
         from sottovoce.core.files import sync
 
-        place = folder / f"counts-{number:06d}.npy"
+        path = folder / f"counts-{number:06d}.npy"
         with writing(folder):
-            np.save(place, self._gathered(), allow_pickle=False)
-            sync(place)
-        return {"counts": place.name}
+            np.save(path, self._gathered(), allow_pickle=False)
+            sync(path)
+        return {"counts": path.name}
 
     def shards(self) -> Iterator[Shard]:
         return in_shards(self._gathered())
@@ -153,7 +153,7 @@ class InFiles(Counters):
         yield from self._in_parts(self._added, self._taken, 0, self._range)
 
     def _in_parts(self, added: Spill, taken: Spill, first: int, each: int) -> Iterator[Shard]:
-        """Shards of two spills of the same ranges, `each` cells long, the first of which begins at cell `first`."""
+        """Shards of two spills of the same ranges, `each` cells long; the first range begins at cell `first`."""
         for part in range(added.parts):
             start = first + part * each
             if not added.size(part):

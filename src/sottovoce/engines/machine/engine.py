@@ -50,7 +50,7 @@ __all__ = ["LocalCounted", "LocalEngine", "Run"]
 Take = Callable[[Sifted], object]
 
 _GROUP_SHARE = 32
-"""Of the memory, in bytes for a row, what decides how many rows are one group: half an id, twice, in half of it."""
+"""Bytes of memory per row of a group: half an id, twice, in half of the memory."""
 
 _PIECE_ROWS = 1 << 20
 _READING = "reading and counting"
@@ -62,7 +62,7 @@ class Run:
     def __init__(
         self,
         survey: Survey,
-        found: ScannedFiles,
+        scanned: ScannedFiles,
         work: WorkFolder,
         *,
         memory_bytes: int,
@@ -70,11 +70,11 @@ class Run:
         progress: Progress | None,
         ids: Ids = "removed",
     ) -> None:
-        self.survey, self.found, self.work, self.ids = survey, found, work, ids
+        self.survey, self.scanned, self.work, self.ids = survey, scanned, work, ids
         self.memory, self.cores = memory_bytes, cores
         self._tell = progress or (lambda done, total, step: None)
         self._step = _READING
-        self._done, self._total = 0, max(1, sum(file.rows for file in found.files))
+        self._done, self._total = 0, max(1, sum(file.rows for file in scanned.files))
         self._lock = Lock()
         self.at_end = ExitStack()
         """Closes what the run has open, if it ends before its time; files stay."""
@@ -87,11 +87,11 @@ class Run:
             damaged = tuple(sorted({*damaged, *self.work.damaged()}))
             names = {absolute(bad.path) for bad in damaged}
             # In an order that does not depend on what the files are called this time: groups are counted off by it.
-            real = sorted((absolute(file.path), file) for file in self.found.files)
+            real = sorted((absolute(file.path), file) for file in self.scanned.files)
             files = [file for path, file in real if path not in names]
             pass_ = _FirstPass(self, files, settings)
             more = pass_.read()
-            left_out = self.found.bad + damaged + more
+            left_out = self.scanned.bad + damaged + more
             tally = Tally(files=len(files) - len(more), bad_files=tuple(sorted(left_out))) + pass_.tally
             if faults == "refuse":
                 check_faults(self.survey, replace(tally, counted=0), faults)
@@ -110,7 +110,7 @@ class Run:
 
     def _settings(self) -> dict[str, int]:
         """How the work is cut up: as it was begun, where it was."""
-        rows = sum(file.rows for file in self.found.files)
+        rows = sum(file.rows for file in self.scanned.files)
         unique = self.ids != "removed"
         bits = sample_bits(rows) if unique else 0
         group = max(1 << 12, self.memory // _GROUP_SHARE)
@@ -124,7 +124,7 @@ class Run:
         }
         large = rows > group or not fits_memory(self.survey.mechanism, self.memory)
         if self.work.named and (large or self.work.begun):
-            return self.work.begin(self.survey, self.found.files, settings)
+            return self.work.begin(self.survey, self.scanned.files, settings)
         return settings
 
     def _second_pass(self, files: Sequence[ReportFile], first: _FirstPass) -> int:
@@ -188,8 +188,8 @@ class Run:
         with ThreadPoolExecutor(self.cores, thread_name_prefix="sottovoce-count") as threads:
             working = [threads.submit(work) for _ in range(min(self.cores, len(pieces)))]
             try:
-                for one in working:
-                    one.result()
+                for future in working:
+                    future.result()
             finally:
                 stop.set()
         return tuple(sorted({bad.path: bad for bad in sorted(damaged)}.values()))
@@ -248,7 +248,7 @@ class _FirstPass:
 
 
 def _in_groups(pieces: Sequence[FilePiece], rows: int) -> list[list[FilePiece]]:
-    """Consecutive pieces, about so many rows of them together."""
+    """Groups of consecutive pieces with about `rows` rows each."""
     groups: list[list[FilePiece]] = [[]]
     held = 0
     for piece in pieces:
@@ -323,17 +323,17 @@ class LocalEngine(Engine):
         """Count files of reports: a path, a folder, a glob or several of them."""
         check_choice(faults)
         ids_trusted(ids_unique, stated=False)  # fails before files are looked at
-        found = files.scan_files(survey, files.find_files(reports))
-        ids = ids_trusted(ids_unique, found.ids_unique)
-        if found.bad:
-            check_faults(survey, Tally(files=len(found.files), bad_files=found.bad), faults)
+        scanned = files.scan_files(survey, files.find_files(reports))
+        ids = ids_trusted(ids_unique, scanned.ids_unique)
+        if scanned.bad:
+            check_faults(survey, Tally(files=len(scanned.files), bad_files=scanned.bad), faults)
         fits_memory(survey.mechanism, self.memory_bytes)
         work = WorkFolder(self.work)
         if self.restart and work.begun:
             work.claim()
             work.clear()
         with stepping(progress, "counting") as tell:
-            run = Run(survey, found, work, ids=ids, memory_bytes=self.memory_bytes, cores=self.cores, progress=tell)
+            run = Run(survey, scanned, work, ids=ids, memory_bytes=self.memory_bytes, cores=self.cores, progress=tell)
             try:
                 tally, cells = run.count(faults)
             except BaseException:

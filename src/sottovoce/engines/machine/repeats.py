@@ -25,10 +25,10 @@ _LEAST: Final = 1 << 12
 """Bytes below which nothing is spread further, however small the memory."""
 
 _PIECES: Final = 8
-"""Of the halves that are looked through at once, for as many threads."""
+"""Pieces of the halves that are looked through at once, for as many threads."""
 
 Lose = Callable[[Bytes], object]
-"""Called with payloads that must not count, one a row."""
+"""A function that is called with payloads that must not count, one a row."""
 
 
 def halves(ids: Bytes) -> Words:
@@ -54,8 +54,8 @@ class Halves:
     def repeated(self, most: int) -> Words | None:
         """Those that occur twice, sorted; None if they are more than `most`."""
         if self._spill is None:
-            found = repeated_words(self._held)
-            return found if len(found) <= most else None
+            repeated = repeated_words(self._held)
+            return repeated if len(repeated) <= most else None
         every: list[Words] = []
         n = 0
         for words in _repeated_in(self._spill, max(_LEAST, self._memory // 2)):

@@ -138,8 +138,8 @@ class WorkFolder:
             self._write(_PLAN, plan)
             return settings
         self._compare(held, plan)
-        found: dict[str, int] = held["settings"]
-        return found
+        earlier: dict[str, int] = held["settings"]
+        return earlier
 
     def _compare(self, held: dict[str, Any], plan: dict[str, Any]) -> None:
         remedy = f"to start again delete {self._path} (or restart=True, --restart)"
@@ -194,16 +194,16 @@ class WorkFolder:
     def _read(self, name: str) -> dict[str, Any] | None:
         if self._path is None:
             return None
-        place = self._path / name
+        path = self._path / name
         try:
-            found = json.loads(place.read_bytes())
+            record = json.loads(path.read_bytes())
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise ReportError(f"{place} cannot be read; delete {self._path} and start again") from error
-        if not isinstance(found, dict):
-            raise ReportError(f"{place} is damaged; delete {self._path} and start again")
-        return found
+            raise ReportError(f"{path} cannot be read; delete {self._path} and start again") from error
+        if not isinstance(record, dict):
+            raise ReportError(f"{path} is damaged; delete {self._path} and start again")
+        return record
 
     def _write(self, name: str, content: dict[str, Any]) -> None:
         folder = self.folder()
@@ -211,10 +211,10 @@ class WorkFolder:
             replace_file(folder / name, json.dumps(content).encode())
 
 
-def _is_at(lock: IO[bytes], place: Path) -> bool:
-    """Whether the open file is the one at that place."""
+def _is_at(lock: IO[bytes], path: Path) -> bool:
+    """Whether the open file is the one at that path."""
     try:
-        return os.path.samestat(os.fstat(lock.fileno()), os.stat(place))
+        return os.path.samestat(os.fstat(lock.fileno()), os.stat(path))
     except FileNotFoundError:
         return False
 

@@ -77,7 +77,7 @@ class Spill:
         file.truncate(length)
 
     def path(self, part: int) -> Path:
-        """Where a part is."""
+        """The file of a part."""
         return self.folder / f"{self.name}-{part:03d}.spill"
 
     def add(self, records: Bytes, numbers: NDArray[np.int64]) -> None:
@@ -88,7 +88,7 @@ class Spill:
         self.append(whole.view(np.uint8).reshape(-1, self.width), np.bincount(numbers, minlength=self.parts))
 
     def append(self, records: Bytes, sizes: NDArray[np.int64]) -> None:
-        """Append records that are in the order of their parts, so many of each part."""
+        """Append records that are in the order of their parts, `sizes` of each part."""
         ends = np.cumsum(sizes)
         with self._lock, writing(self.folder):
             for part in np.flatnonzero(sizes).tolist():

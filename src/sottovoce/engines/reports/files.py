@@ -87,14 +87,16 @@ def find_files(reports: object) -> list[str]:
     if isinstance(reports, (str, os.PathLike)):
         reports = [reports]
     if not isinstance(reports, Iterable) or isinstance(reports, (bytes, bytearray)):
-        raise ReportError(f"reports must be a path, a glob or several of them, not {type(reports).__name__}")
+        raise ReportError(f"reports must be a path, a glob or several of them, not {type(reports).__name__}").at(
+            "reports"
+        )
     names: list[str] = []
     for given in reports:
         if not isinstance(given, (str, os.PathLike)):
-            raise ReportError(f"reports must be paths or globs, not {type(given).__name__}")
+            raise ReportError(f"reports must be paths or globs, not {type(given).__name__}").at("reports")
         names += _meant(os.fspath(given))
     if not names:
-        raise ReportError("no path was given; give files, folders or globs of reports")
+        raise ReportError("no path was given; give files, folders or globs of reports").at("reports")
     once: dict[object, str] = {}
     for name in sorted(names):
         once.setdefault(identity(name), name)
@@ -103,7 +105,7 @@ def find_files(reports: object) -> list[str]:
 
 def _meant(given: Any) -> list[str]:
     if not isinstance(given, str):
-        raise ReportError("reports must be paths of text, not of bytes")
+        raise ReportError("reports must be paths of text, not of bytes").at("reports")
     if is_address(given):
         return look_up(given, _ENDINGS)
     if os.path.isdir(given):
@@ -112,18 +114,20 @@ def _meant(given: Any) -> list[str]:
         return [given]
     matched = glob.glob(given) if glob.has_magic(given) else []
     if not matched:
-        raise ReportError(f"nothing matches {given!r}; give a file, a folder or a glob of Parquet or .svr files")
+        raise ReportError(f"nothing matches {given!r}; give a file, a folder or a glob of Parquet or .svr files").at(
+            "reports"
+        )
     return [name for match in matched for name in (_in_folder(match) if os.path.isdir(match) else [match])]
 
 
 def _in_folder(folder: str) -> list[str]:
     try:
-        found = [entry.path for entry in os.scandir(folder) if _fits(entry)]
+        names = [entry.path for entry in os.scandir(folder) if _fits(entry)]
     except OSError as error:
-        raise ReportError(f"{folder!r} cannot be read: {error.strerror}") from error
-    if not found:
-        raise ReportError(f"there are no *.parquet or *{SEGMENT} files in {folder!r}; give another folder")
-    return found
+        raise ReportError(f"{folder!r} cannot be read: {error.strerror}").at("reports") from error
+    if not names:
+        raise ReportError(f"{folder!r} has no *.parquet or *{SEGMENT} files; give another folder").at("reports")
+    return names
 
 
 def _fits(entry: os.DirEntry[str]) -> bool:
@@ -133,10 +137,10 @@ def _fits(entry: os.DirEntry[str]) -> bool:
 def identity(name: str | os.PathLike[str]) -> object:
     """The identity of a file, independent of names and links."""
     try:
-        found = os.stat(name)
+        about = os.stat(name)
     except OSError:
         return absolute(os.fspath(name))
-    return found.st_dev, found.st_ino
+    return about.st_dev, about.st_ino
 
 
 def scan_files(survey: Survey, names: Sequence[str]) -> ScannedFiles:
@@ -145,19 +149,19 @@ def scan_files(survey: Survey, names: Sequence[str]) -> ScannedFiles:
     with ThreadPoolExecutor(_LOOKING) as threads:
         seen = list(threads.map(lambda name: _scan_file(survey, name), names))
     return ScannedFiles(
-        tuple(one for one in seen if isinstance(one, ReportFile)),
-        tuple(one for one in seen if isinstance(one, BadFile)),
+        tuple(file for file in seen if isinstance(file, ReportFile)),
+        tuple(file for file in seen if isinstance(file, BadFile)),
     )
 
 
 def _scan_file(survey: Survey, name: str) -> ReportFile | BadFile:
     try:
-        found = status(name)
-        if not found.regular:  # a pipe would block forever
+        about = status(name)
+        if not about.regular:  # a pipe would block forever
             return BadFile(name, "not a regular file")
         part = None
         if name.endswith(SEGMENT):
-            groups, fault = _segment(survey, name, found.nbytes)
+            groups, fault = _segment(survey, name, about.nbytes)
         else:
             groups, fault, part = _parquet(survey, name)
     except Exception as error:
@@ -168,7 +172,7 @@ def _scan_file(survey: Survey, name: str) -> ReportFile | BadFile:
     if fault:
         return BadFile(name, fault)
     kind: Literal["parquet", "segment"] = "segment" if name.endswith(SEGMENT) else "parquet"
-    return ReportFile(name, kind, groups, found.nbytes, found.modified, part)
+    return ReportFile(name, kind, groups, about.nbytes, about.modified, part)
 
 
 def check_unchanged(files: Iterable[ReportFile]) -> None:
@@ -224,7 +228,7 @@ def _parquet(survey: Survey, name: str) -> tuple[tuple[int, ...], str, tuple[byt
 
 
 def _part(metadata: dict[bytes, bytes], rows: int) -> tuple[bytes, bytes] | None:
-    """Which part of which export a file is. Programs that join or filter files copy metadata: rows must agree."""
+    """The export of a file, and its part in it. Programs that join or filter files copy metadata: rows must agree."""
     export, segment, stated = (metadata.get(f"{PREFIX}{name}".encode()) for name in ("unique_in", "segment", "rows"))
     return (export, segment) if export and segment and stated == str(rows).encode() else None
 
@@ -277,7 +281,7 @@ def stated_survey(names: Sequence[str]) -> Survey:
         If two files are of different surveys.
     """
     _, pq = pyarrow()
-    found: tuple[str, bytes] | None = None
+    first: tuple[str, bytes] | None = None
     for name in names:
         try:
             metadata = pq.read_schema(source(name)).metadata or {} if not name.endswith(SEGMENT) else {}
@@ -289,13 +293,13 @@ def stated_survey(names: Sequence[str]) -> Survey:
         statement = metadata.get(f"{PREFIX}statement".encode())
         if statement is None:
             raise ReportError(f"{name} does not name the survey of its reports; name the survey")
-        if found is not None and found[1] != statement:
-            raise MismatchError(f"{found[0]} and {name} are exports of different surveys; name one survey")
-        found = found or (name, statement)
-    if found is None:
+        if first is not None and first[1] != statement:
+            raise MismatchError(f"{first[0]} and {name} are exports of different surveys; name one survey")
+        first = first or (name, statement)
+    if first is None:
         raise ReportError("no file names the survey of its reports; name the survey")
-    survey = Survey.from_json(found[1], AttachmentFiles(folders_of(names)))
+    survey = Survey.from_json(first[1], AttachmentFiles(folders_of(names)))
     if not isinstance(survey, Survey):
         part = "round" if isinstance(survey, Panel) else "period"
-        raise ReportError(f"{found[0]} names a survey whose reports belong to one of its {part}s: name the {part}")
+        raise ReportError(f"{first[0]} names a survey whose reports belong to one of its {part}s: name the {part}")
     return survey

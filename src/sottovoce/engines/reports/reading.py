@@ -37,7 +37,7 @@ class DictionaryPage(NamedTuple):
 
     words: int
     nbytes: int
-    """Of the page, decompressed."""
+    """Bytes of the page, decompressed."""
 
 
 def holds_dictionary(file: IO[bytes], chunk: Any) -> bool:
@@ -89,7 +89,7 @@ def dictionary_page(file: IO[bytes], chunk: Any, width: int) -> DictionaryPage |
 
 
 def _start(chunk: Any) -> int:
-    """Where pyarrow begins to read."""
+    """The offset at which pyarrow begins to read."""
     first, data = chunk.dictionary_page_offset, chunk.data_page_offset
     return int(first if first and 0 < first < data else data)
 
@@ -163,7 +163,7 @@ def rows_at_once(survey: Survey, memory_bytes: int, cores: int) -> int:
 
 
 def in_pieces(files: Sequence[ReportFile], rows: int) -> list[FilePiece]:
-    """Pieces of about so many rows, in order; a row group is never cut."""
+    """Pieces of about `rows` rows, in order; a row group is never cut."""
     pieces = []
     for file in files:
         if file.kind == "segment":
@@ -181,7 +181,7 @@ def in_pieces(files: Sequence[ReportFile], rows: int) -> list[FilePiece]:
 
 
 def columns(survey: Survey, piece: FilePiece, at_once: int) -> Iterator[tuple[Any, Any]]:
-    """Columns of report ids and of reports, so many rows at a time."""
+    """Columns of report ids and of reports, `at_once` rows at a time."""
     return _of_segment(survey, piece, at_once) if piece.file.kind == "segment" else _of_parquet(survey, piece, at_once)
 
 
@@ -239,7 +239,7 @@ def _bytes_a_row(footer: Any, groups: range) -> int:
     """How long a row's id and report are in the row group where they are longest."""
     longest = 0
     for group in map(footer.row_group, groups):
-        held = sum(one.total_uncompressed_size for one in _chunks(group))
+        held = sum(chunk.total_uncompressed_size for chunk in _chunks(group))
         longest = max(longest, held // max(1, group.num_rows))
     return longest
 

@@ -35,20 +35,22 @@ def look_up(address: str, endings: tuple[str, ...]) -> list[str]:
     files, path = file_system(address, _GIVEN, ReportError)
     try:
         if "*" in path:
-            found = files.glob(path)
+            names = files.glob(path)
         elif files.isdir(path):
-            found = [one["name"] for one in files.ls(path, detail=True, refresh=True) if one["type"] == "file"]
-            found = [name for name in found if name.endswith(endings)]
+            names = [entry["name"] for entry in files.ls(path, detail=True, refresh=True) if entry["type"] == "file"]
+            names = [name for name in names if name.endswith(endings)]
         else:
-            found = [path] if files.exists(path) else []
+            names = [path] if files.exists(path) else []
     except SottovoceError:
         raise
     except Exception as error:
         raise ReportError(f"reports at an address cannot be listed: the storage fails ({_reason(error)})") from None
-    found = [name for name in found if not name.rsplit("/", 1)[-1].startswith(".")]
-    if not found:
-        raise ReportError(f"nothing is at {address!r}; give a file, a folder or a glob of Parquet or .svr files")
-    return [str(files.unstrip_protocol(name)) for name in found]
+    names = [name for name in names if not name.rsplit("/", 1)[-1].startswith(".")]
+    if not names:
+        raise ReportError(f"nothing is at {address!r}; give a file, a folder or a glob of Parquet or .svr files").at(
+            "reports"
+        )
+    return [str(files.unstrip_protocol(name)) for name in names]
 
 
 def absolute(name: str) -> str:
@@ -59,8 +61,8 @@ def absolute(name: str) -> str:
 def status(name: str) -> FileStatus:
     """Length and time of a file; raises `OSError`."""
     if not is_address(name):
-        found = os.stat(name)
-        return FileStatus(found.st_size, found.st_mtime_ns, stat.S_ISREG(found.st_mode))
+        local = os.stat(name)
+        return FileStatus(local.st_size, local.st_mtime_ns, stat.S_ISREG(local.st_mode))
     files, path = file_system(name, _GIVEN, ReportError)
     with _OneKind():
         files.invalidate_cache()
@@ -112,25 +114,25 @@ class AttachmentFiles(Mapping[str, bytes]):
             raise SurveyError("the survey's attachment must be named by a SHA-256: 64 hexadecimal digits in lower case")
         tried = list(dict.fromkeys(self._folders))
         for folder in tried:
-            place = _inside(folder, digest)
+            path = _inside(folder, digest)
             try:
-                about = status(place)
+                about = status(path)
                 if not about.regular:
                     continue
-                with opened(place) as file:
+                with opened(path) as file:
                     content = file.read(MAX_SURVEY_BYTES + 1)
             except FileNotFoundError:
                 continue
             except OSError as error:
                 reason = error.strerror or "the system refuses"
-                raise SurveyError(f"the survey's attachment {place!r} cannot be read: {reason}") from error
+                raise SurveyError(f"the survey's attachment {path!r} cannot be read: {reason}") from error
             if len(content) > MAX_SURVEY_BYTES:
-                raise SurveyError(f"the survey's attachment {place!r} is longer than {MAX_SURVEY_BYTES:,} bytes")
+                raise SurveyError(f"the survey's attachment {path!r} is longer than {MAX_SURVEY_BYTES:,} bytes")
             return content
         looked = ", ".join(repr(folder) for folder in tried[:_SHOWN])
         more = f" and {len(tried) - _SHOWN} more" if len(tried) > _SHOWN else ""
         raise SurveyError(
-            f"the survey's attachment {digest} is missing: there is no file of that name in {looked}{more}; put it "
+            f"the survey's attachment {digest} is missing: no file has that name in {looked}{more}; put it "
             f"there, from an export of the survey or from /v1/attachments/{digest} of its collector"
         )
 

@@ -69,7 +69,7 @@ class Tally:
         return self.foreign + self.malformed + len(self.bad_files)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """The tally as plain JSON values."""
         named = [{"path": bad.path, "reason": bad.reason} for bad in self.bad_files]
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "bad_files"} | {
             "bad_files": named

@@ -96,8 +96,8 @@ class BatchCounter:
             counted, name = self._counted(state, reports)
             with counted:
                 self._check(state, counted.tally)
-                place = self._folder.counts(BatchSpan(number, number))
-                write_aggregate(place, self._survey, counted.n_reports, counted.shards())
+                path = self._folder.counts(BatchSpan(number, number))
+                write_aggregate(path, self._survey, counted.n_reports, counted.shards())
                 # Last: a worker that was lost meanwhile has its ids written again.
                 run = self._written(name, state, counted.n_reports)
         except (ReportError, CapacityError) as error:
@@ -142,8 +142,8 @@ class BatchCounter:
         if is_table(reports):
             counted, name = self._run(state, ReportRows(checked_columns(reports)))
             return self._whole(counted, counted.tally), name
-        found = files.scan_files(self._survey, sorted(reports))
-        bad, good = found.bad, found.files
+        scanned = files.scan_files(self._survey, sorted(reports))
+        bad, good = scanned.bad, scanned.files
         while True:
             if self._faults == "refuse":
                 check_faults(self._survey, Tally(bad_files=tuple(sorted(bad))), "refuse")
@@ -176,9 +176,9 @@ class BatchCounter:
             table = _gathered(table, tasks).mapInArrow(count_new(job, known), SCHEMA)
         cells, counted = self._survey.mechanism.cells, CountedRows(job.chunk_cells)
         if not job.wide and 8 * cells * tasks <= _DRIVER_BYTES and counted.chunks is not None:
-            for place, data in self._heard(counted, table, (READING, LOOKING)):
-                length = min(job.chunk_cells, cells - (place - job.buckets) * job.chunk_cells)
-                sums = counted.chunks.setdefault(place - job.buckets, np.zeros(length, dtype=np.int64))
+            for key, data in self._heard(counted, table, (READING, LOOKING)):
+                length = min(job.chunk_cells, cells - (key - job.buckets) * job.chunk_cells)
+                sums = counted.chunks.setdefault(key - job.buckets, np.zeros(length, dtype=np.int64))
                 add_packed(sums, bytes(data))
             return counted, known.target
         with translating_errors():
@@ -187,7 +187,7 @@ class BatchCounter:
             table = table.mapInArrow(summed(merge_and_find(job), CHECKSUM), SCHEMA)
             counted.chunks, counted.table = None, table.persist()
         try:
-            self._heard(counted, counted.table.filter("place < 0"), (READING, LOOKING, MERGING))
+            self._heard(counted, counted.table.filter("key < 0"), (READING, LOOKING, MERGING))
         except BaseException:
             counted.close()
             raise
@@ -196,11 +196,11 @@ class BatchCounter:
     def _heard(self, counted: CountedRows, table: Any, steps: Sequence[str]) -> list[tuple[int, Any]]:
         """Run a job; its rows of counts, once it is known that the state is sound."""
         rows = self._watched(table.collect, steps)
-        for place, data in rows:
-            if place < 0:
-                counted.hear(place, bytes(data))
+        for key, data in rows:
+            if key < 0:
+                counted.hear(key, bytes(data))
         _check_sound(counted.notes)
-        return [(place, data) for place, data in rows if place >= 0]
+        return [(key, data) for key, data in rows if key >= 0]
 
     def _job(self, state: StreamState) -> Job:
         survey, mechanism = self._survey, self._survey.mechanism
@@ -265,7 +265,7 @@ class BatchCounter:
             tasks = min(state.buckets, TASKS_A_CORE * self._cores())
             table = self._session.range(0, tasks, 1, tasks).mapInArrow(merge_seen(known, state.buckets, tasks), SCHEMA)
             rows = self._watched(table.collect, (TIDYING,))
-            _check_sound([TallyNote.from_bytes(bytes(data)) for place, data in rows if place == TALLY])
+            _check_sound([TallyNote.from_bytes(bytes(data)) for key, data in rows if key == TALLY])
         merged = self._written(known.target, state, total)
         if merged is None:
             raise ReportError(f"a run of ids in {self._folder.path} is empty")
@@ -290,8 +290,8 @@ def _content(reports: Any) -> str:
 
 
 def _gathered(table: Any, partitions: int) -> Any:
-    """All rows of a place in one task, places in order."""
-    return table.repartition(partitions, "place").sortWithinPartitions("place")
+    """All rows of a key in one task, keys in order."""
+    return table.repartition(partitions, "key").sortWithinPartitions("key")
 
 
 def _check_sound(notes: Sequence[TallyNote]) -> None:

@@ -1,7 +1,7 @@
-"""What tasks of a stream do: keep reports whose id is new to its bucket, write the new ids down, count the reports.
+"""Tasks of a stream: keep reports whose id is new to its bucket, write the new ids down, count the reports.
 
 A bucket of a batch has one file of ids in the state. Its content depends on the set of rows and on earlier batches
-alone, and it appears whole: a task that is run twice, or twice at the same time, writes the same.
+alone, and it appears whole: a task that is run twice, or twice at the same time, writes one content.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sottovoce.engines.cluster.job import Job, prepare_worker
 from sottovoce.engines.cluster.merging import send_suspects
 from sottovoce.engines.cluster.reading import Source
 from sottovoce.engines.cluster.rows import Bytes
-from sottovoce.engines.cluster.tables import TALLY, Batches, Stage, TallyNote, by_place, in_table
+from sottovoce.engines.cluster.tables import TALLY, Batches, Stage, TallyNote, by_key, in_table
 from sottovoce.engines.machine.repeats import halves, settle
 from sottovoce.engines.reports.rows import Tally
 from sottovoce.engines.streams.seen_files import opened_seen, write_seen
@@ -32,7 +32,7 @@ __all__ = ["KnownIds", "count_new", "merge_seen", "send_rows"]
 
 
 class KnownIds(NamedTuple):
-    """Where the ids of earlier batches are, and where new ones go."""
+    """Files with the ids of earlier batches, and the folder for new ones."""
 
     folder: str
     runs: tuple[tuple[str, tuple[int, ...]], ...]
@@ -41,15 +41,15 @@ class KnownIds(NamedTuple):
     """The folder in it to write to."""
 
     def files(self, bucket: int) -> list[Path]:
-        """Of a bucket, those with ids in them."""
-        return [self._place(name, bucket) for name, ids in self.runs if ids[bucket]]
+        """The files of a bucket that have ids in them."""
+        return [self._path(name, bucket) for name, ids in self.runs if ids[bucket]]
 
     def first_time(self, bucket: int, parts: list[Bytes]) -> Bytes:
-        """Of all rows of a bucket the payloads whose id is in no earlier batch: each id once, and written down."""
+        """Payloads of a bucket's rows whose id is in no earlier batch; each id once, and recorded."""
         rows, _ = _least(parts)
         order, ids = ordered_ids(rows[:, :REPORT_ID_BYTES])
-        for place in self.files(bucket):
-            with opened_seen(place) as known:
+        for path in self.files(bucket):
+            with opened_seen(path) as known:
                 unknown = ~known.holds(ids)
             if not unknown.all():
                 order, ids = order[unknown], ids.part(unknown)
@@ -60,16 +60,16 @@ class KnownIds(NamedTuple):
     def merge(self, bucket: int) -> None:
         """Write the ids of all runs as one."""
         with ExitStack() as stack:
-            known = [stack.enter_context(opened_seen(place)) for place in self.files(bucket)]
+            known = [stack.enter_context(opened_seen(path)) for path in self.files(bucket)]
             if known:
                 self._write(bucket, merged_pieces(known))
 
-    def _place(self, name: str, bucket: int) -> Path:
+    def _path(self, name: str, bucket: int) -> Path:
         return Path(self.folder, name, f"{bucket:04}.ids")
 
     def _write(self, bucket: int, pieces: Any) -> None:
         try:
-            write_seen(self._place(self.target, bucket), pieces)
+            write_seen(self._path(self.target, bucket), pieces)
         except FileNotFoundError:
             raise ReportError(
                 f"the workers do not see {self.folder}: the state must be in a folder that the driver and all workers "
@@ -91,7 +91,7 @@ def send_rows(job: Job, source: Source) -> Stage:
 
 
 def _least(parts: list[Bytes]) -> tuple[Bytes, int]:
-    """Of the rows that share an id the least, in no particular order, and how many others there were."""
+    """The least of the rows that share an id, in no particular order, and how many others there were."""
     rows = np.concatenate(parts)
     words = halves(rows[:, :8])
     repeated = repeated_words([words.copy()])
@@ -109,9 +109,9 @@ def count_new(job: Job, known: KnownIds) -> Stage:
         prepare_worker()
         counts, gone = CellCounts(job), 0
         width = REPORT_ID_BYTES + job.survey.mechanism.report_bytes
-        for place, bodies in by_place(batches):
-            if place < 0:
-                yield from in_table([(place, body) for body in bodies])
+        for key, bodies in by_key(batches):
+            if key < 0:
+                yield from in_table([(key, body) for body in bodies])
                 continue
             rows, nbytes = list[Bytes](), 0
             for body in bodies:
@@ -121,7 +121,7 @@ def count_new(job: Job, known: KnownIds) -> Stage:
                     kept, lost = _least(rows)
                     rows, nbytes, gone = [kept], 0, gone + lost
             try:
-                payloads = known.first_time(place, rows)
+                payloads = known.first_time(key, rows)
             except ReportError as error:  # as part of the result: Spark would run the task again, and quote it
                 yield from _note(TallyNote(Tally(), fault=str(error)))
                 continue
@@ -152,6 +152,6 @@ def _note(note: TallyNote) -> Iterator[Any]:
     yield from in_table([(TALLY, note.to_bytes())])
 
 
-def _note_duplicates(found: int) -> Iterator[Any]:
-    if found:
-        yield from _note(TallyNote(Tally(counted=-found, duplicates=found)))
+def _note_duplicates(duplicates: int) -> Iterator[Any]:
+    if duplicates:
+        yield from _note(TallyNote(Tally(counted=-duplicates, duplicates=duplicates)))

@@ -30,16 +30,16 @@ _FENCE_BYTES: Final = REPORT_ID_BYTES + 4
 REMEDY: Final = "restore the state folder from a copy, or count everything again with a new one"
 
 
-def write_seen(place: Path, pieces: Iterable[IdRun]) -> None:
+def write_seen(path: Path, pieces: Iterable[IdRun]) -> None:
     """Write distinct ids, in order, at least one: whole or not at all, and always the same bytes for the same ids."""
-    with replacing(place) as part, part.open("r+b", buffering=0) as file:
+    with replacing(path) as part, part.open("r+b", buffering=0) as file:
         written = write_ids(file, pieces, checked=True)
         index = np.stack(written.fences, axis=1).astype("<u8").tobytes() + written.checksums.astype("<u4").tobytes()
         file.write(index + _FOOTER.pack(written.n, zlib.crc32(index), _MAGIC))
 
 
 @contextmanager
-def opened_seen(place: Path) -> Iterator[IdBlocks]:
+def opened_seen(path: Path) -> Iterator[IdBlocks]:
     """The ids of a file.
 
     Raises
@@ -48,17 +48,17 @@ def opened_seen(place: Path) -> Iterator[IdBlocks]:
         If it is missing or damaged; also from within the block, when a block of ids is found to be.
     """
     try:
-        with place.open("rb", buffering=0) as file:
+        with path.open("rb", buffering=0) as file:
             yield IdBlocks(file, _index(file))
     except (OSError, ReportError) as error:
         if isinstance(error, FileNotFoundError):
-            raise ReportError(f"{place} of a stream's state is missing: {REMEDY}") from None
-        raise ReportError(f"{place} of a stream's state cannot be read, or is damaged: {REMEDY}") from None
+            raise ReportError(f"{path} of a stream's state is missing: {REMEDY}") from None
+        raise ReportError(f"{path} of a stream's state cannot be read, or is damaged: {REMEDY}") from None
 
 
-def seen_count(place: Path) -> int:
+def seen_count(path: Path) -> int:
     """How many ids a file has."""
-    with opened_seen(place) as ids:
+    with opened_seen(path) as ids:
         return ids.n
 
 

@@ -44,28 +44,28 @@ class Horizon(NamedTuple):
 
     @classmethod
     def parse(cls, given: object) -> Horizon:
-        """From "7 days", "500 batches" or a `timedelta`.
+        """Read a horizon such as "7 days", "500 batches" or a `timedelta`.
 
         Examples
         --------
         >>> Horizon.parse("2 hours"), Horizon.parse("500 batches")
         (Horizon(length=7200, unit='seconds'), Horizon(length=500, unit='batches'))
         """
-        found = None
+        horizon = None
         if isinstance(given, timedelta):
-            found = cls(math.ceil(given.total_seconds()), "seconds")
+            horizon = cls(math.ceil(given.total_seconds()), "seconds")
         elif isinstance(given, str) and (words := re.fullmatch(r"\s*(\d{1,12})\s+(\w+?)(?:s|(?<=batch)es)?\s*", given)):
             number, unit = int(words[1]), words[2].lower()
             if unit == "batch":
-                found = cls(number, "batches")
+                horizon = cls(number, "batches")
             elif unit in _SECONDS:
-                found = cls(number * _SECONDS[unit], "seconds")
-        if found is None or not 0 < found.length < _LONGEST:
+                horizon = cls(number * _SECONDS[unit], "seconds")
+        if horizon is None or not 0 < horizon.length < _LONGEST:
             raise ReportError(
                 f"horizon is {given!r}: give a whole number of {', '.join(f'{unit}s' for unit in _SECONDS)} or batches "
                 "that is positive, like '7 days', or a timedelta of at least a second"
-            )
-        return found
+            ).at("horizon")
+        return horizon
 
     @classmethod
     def from_json(cls, data: Any) -> Horizon:
@@ -116,7 +116,7 @@ class BatchSpan(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the file."""
+        """The name of the file."""
         return f"{self.first:09}-{self.last:09}.bin"
 
 
@@ -131,12 +131,12 @@ class StreamState:
     horizon: Horizon
     buckets: int
     keys: tuple[int, int] = field(default_factory=lambda: (secret_multiplier(), secret_multiplier()))
-    """Of the hash that chooses buckets: secret, so that nobody can choose ids that fill one of them."""
+    """Keys of the hash that chooses buckets: secret, so that nobody can choose ids that fill one of them."""
     checkpoint: str = ""
     """The name that Spark gave to its own record of what it has read."""
     batches: int = 0
     stamp: int = 0
-    """Of the last batch that was begun; stamps never decrease."""
+    """Stamp of the last batch that was begun; stamps never decrease."""
     begun: bool = False
     """Whether that batch was not counted to its end: it comes again, and then has the same stamp."""
     content: str = ""
@@ -150,7 +150,7 @@ class StreamState:
         return tuple(run for run in self.runs if self.horizon.remembers(run.until, self.stamp))
 
     def counted(self, tally: Tally, run: SeenRun | None) -> StreamState:
-        """After the batch that was begun: its reports count, its ids are known, and old ones are forgotten."""
+        """The state after the begun batch: its reports count, its ids are known, and old ones are forgotten."""
         return replace(
             self,
             batches=self.batches + 1,
@@ -174,7 +174,7 @@ class StreamState:
         return () if few else tuple(last)
 
     def merged(self, old: tuple[SeenRun, ...], new: SeenRun) -> StreamState:
-        """With one run in the place of several."""
+        """The state with one run in place of several."""
         at = self.runs.index(old[0])
         rest = [run for run in self.runs if run not in old]
         return replace(self, runs=(*rest[:at], new, *rest[at:]))
@@ -185,7 +185,7 @@ class StreamState:
         return last if len(last) == FAN_IN and len({span.last - span.first for span in last}) == 1 else ()
 
     def to_bytes(self) -> bytes:
-        """As JSON, with its digest on a line of its own."""
+        """The state as JSON, with its digest on a line of its own."""
         document = {
             "format": _FORMAT,
             "survey": self.survey,
@@ -207,21 +207,21 @@ class StreamState:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> StreamState:
-        """What `to_bytes` made; `ValueError` if it is anything else."""
+        """Read what `to_bytes` wrote; `ValueError` if it is anything else."""
         body, _, digest = data.rstrip(b"\n").rpartition(b"\n")
         if hashlib.sha256(body + b"\n").hexdigest().encode() != digest:
             raise ValueError("not what was written")
         held: dict[str, Any] = json.loads(body)
         if held.pop("format") != _FORMAT:
             raise ValueError("another format")
-        told = held.pop("tally")
-        bad = tuple(BadFile(**one) for one in told.pop("bad_files"))
+        tally = held.pop("tally")
+        bad = tuple(BadFile(**file) for file in tally.pop("bad_files"))
         return cls(
             **held
             | {
                 "horizon": Horizon.from_json(held["horizon"]),
                 "keys": tuple(held["keys"]),
-                "tally": Tally(**told, bad_files=bad),
+                "tally": Tally(**tally, bad_files=bad),
                 "runs": tuple(SeenRun(name, until, tuple(ids)) for name, until, ids in held["runs"]),
                 "counts": tuple(BatchSpan(*span) for span in held["counts"]),
             }
@@ -305,8 +305,8 @@ class StateFolder:
     def locked(self) -> Iterator[None]:
         """Keep other streams out, in this process or another, until the block or the process ends."""
         with self.writing():
-            for place in (self.run(""), self.path / "counts"):
-                place.mkdir(parents=True, exist_ok=True)
+            for folder in (self.run(""), self.path / "counts"):
+                folder.mkdir(parents=True, exist_ok=True)
             lock = open(self.path / _LOCK, "ab")  # noqa: SIM115 - held as long as the block runs
         with lock:
             try:

@@ -36,7 +36,7 @@ _BUCKETS: Final = 64
 _MOST_BUCKETS: Final = 1 << 12
 _TABLE: Final = "a table"
 _LISTED: Final = "path string, modificationTime timestamp, length bigint, content binary"
-"""Columns of Spark's source of whole files, of which only the first is read."""
+"""Columns of Spark's source of whole files; only the first is read."""
 
 
 @final
@@ -60,12 +60,14 @@ class ReportStream:
         pyspark_sql()
         check_choice(faults)
         if not isinstance(files_per_batch, int) or files_per_batch < 1:
-            raise ReportError(f"files_per_batch is {files_per_batch!r}: give a whole number of at least 1")
+            raise ReportError(f"files_per_batch is {files_per_batch!r}: give a whole number of at least 1").at(
+                "files_per_batch"
+            )
         if getattr(session, "sparkContext", None) is None:
             raise ReportError(
                 "a stream needs a session whose driver runs in this process, not one over Spark Connect: run it on "
                 "the cluster with spark-submit"
-            )
+            ).at("session")
         self._session, self._survey, self._reports = session, survey, reports
         self._faults, self._files_per_batch = faults, files_per_batch
         self._patience, self._clock = patience, clock
@@ -98,8 +100,8 @@ class ReportStream:
         Raises
         ------
         ReportError
-            If a batch cannot be counted, for instance for a row that is no report of the survey and `faults="refuse"`.
-            The batch stays pending, and comes first the next time.
+            If a batch cannot be counted, for instance because a row is not a report of the survey and `faults` is
+            "refuse". The batch stays pending, and comes first the next time.
         ServiceError, CapacityError
             If the cluster cannot do it.
         """
@@ -218,26 +220,30 @@ class ReportStream:
         where = self._folder.path
         if state is None:
             if self._horizon is None:
-                raise ReportError(f"{where} is new: say for how long ids are remembered, for instance horizon='7 days'")
+                raise ReportError(
+                    f"{where} is new: say for how long ids are remembered, for instance horizon='7 days'"
+                ).at("horizon")
             return StreamState(self._survey.id, self._followed, self._horizon, self._buckets or _BUCKETS)
         if state.survey != self._survey.id:
             raise MismatchError(
                 f"{where} is the state of a stream of survey {state.survey[:12]}, not of {self._survey.id[:12]}: name "
                 "another folder"
-            )
+            ).at("survey")
         if state.reports != self._followed:
             raise MismatchError(
                 f"{where} is the state of a stream that follows {state.reports}, not {self._followed}: name another "
                 "folder for the state, or follow the same"
-            )
+            ).at("reports")
         if self._buckets not in (None, state.buckets):
-            raise MismatchError(f"{where} has {state.buckets} buckets, which cannot be changed: leave buckets out")
+            raise MismatchError(f"{where} has {state.buckets} buckets, which cannot be changed: leave buckets out").at(
+                "buckets"
+            )
         horizon = self._horizon or state.horizon
         if horizon.unit != state.horizon.unit or horizon.length < state.horizon.length:
             raise MismatchError(
                 f"{where} was begun with a horizon of {state.horizon}: it may be lengthened, and otherwise needs a new "
                 "state folder"
-            )
+            ).at("horizon")
         return replace(state, horizon=horizon)
 
 
@@ -245,28 +251,34 @@ def _followed(reports: object) -> str:
     """What is followed, as the state names it."""
     if is_table(reports):
         if not getattr(reports, "isStreaming", False):
-            raise ReportError("the table is not a streaming one: make it with spark.readStream, or count it at once")
+            raise ReportError(
+                "the table is not a streaming one: make it with spark.readStream, or count it at once"
+            ).at("reports")
         checked_columns(reports)
         return _TABLE
     if not isinstance(reports, (str, os.PathLike)):
-        raise ReportError(f"reports must be a folder or a streaming table, not {type(reports).__name__}")
+        raise ReportError(f"reports must be a folder or a streaming table, not {type(reports).__name__}").at("reports")
     name = os.fspath(reports)
     if is_address(name) or re.match(r"\w+://", name):
         raise ReportError(
-            f"{name!r} is no folder that Python can read: follow the table "
+            f"{name!r} is not a folder that Python can read: follow the table "
             f'spark.readStream.schema("report_id binary, report binary").parquet({name!r})'
-        )
+        ).at("reports")
     if not Path(name).is_dir():
-        raise ReportError(f"{name!r} is no folder: make it, or name the one that files of reports are put into")
+        raise ReportError(f"{name!r} is not a folder: make it, or name the one that files of reports are put into").at(
+            "reports"
+        )
     return os.path.realpath(name)
 
 
-def _path(told: str) -> str:
-    """Of a file, from what Spark calls it."""
-    return re.sub(r"^file:/*", "/", told)
+def _path(name: str) -> str:
+    """The path of a file, from its name in Spark."""
+    return re.sub(r"^file:/*", "/", name)
 
 
 def _checked_buckets(given: int | None) -> int | None:
     if given is None or (isinstance(given, int) and 1 <= given <= _MOST_BUCKETS and given & (given - 1) == 0):
         return given
-    raise ReportError(f"buckets is {given!r}: give a power of two from 1 to {_MOST_BUCKETS:,}, or leave it out")
+    raise ReportError(f"buckets is {given!r}: give a power of two from 1 to {_MOST_BUCKETS:,}, or leave it out").at(
+        "buckets"
+    )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.answer import Answer
 from sottovoce.core.entries import entries_of
-from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
+from sottovoce.core.errors import SurveyError, UnknownAnswerError
 from sottovoce.core.extras import import_pandas
-from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain.words.codes import WordCode
@@ -23,8 +23,7 @@ from sottovoce.estimates.influence import Influence
 from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.estimates.words.influence import intrusions, word_influence
 from sottovoce.estimates.words.intervals import chosen_words, raw_share, selected_interval
-from sottovoce.estimates.words.search import Found, SearchRule, WordSearch, search_words
-from sottovoce.figures.bars import answers_html, plot_answers
+from sottovoce.estimates.words.search import FoundWord, SearchRule, WordSearch, search_words
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.projections.checks import Projected
 from sottovoce.projections.simplex import project_capped
@@ -32,18 +31,22 @@ from sottovoce.projections.simplex import project_capped
 __all__ = ["OTHER", "WordAnswer", "WordAnswers", "WordEstimate"]
 
 OTHER = "other"
-"""What a value that is no word of the survey is counted as."""
+"""The label of all values that are not words of the survey."""
 
 
-class WordAnswer(NamedTuple):
-    """A word with its share: projected, raw, with an interval, and whether it is certain that people have it."""
+@final
+@dataclass(frozen=True, kw_only=True, repr=False)
+class WordAnswer(Answer):
+    """A word with its share, and whether it is certain that people have it."""
 
-    label: str
-    value: float
-    raw: float
-    low: float
-    high: float
     certain: bool
+
+    row_fields: ClassVar[tuple[str, ...]] = (*Answer.row_fields, "certain")
+
+    @property
+    def shown_label(self) -> str:
+        """The word, with a question mark if it may be there by chance."""
+        return self.label if self.certain else f"{self.label} (?)"
 
 
 @final
@@ -55,7 +58,7 @@ class WordAnswers(Sequence[WordAnswer]):
     --------
     >>> import numpy as np
     >>> numbers = np.array([0.25, 0.0])
-    >>> found = WordAnswers(["tea", "coffee"], numbers, numbers, numbers, numbers, numbers > 0)
+    >>> found = WordAnswers(["tea", "coffee"], numbers, numbers, numbers, numbers, numbers > 0, "", 0.95)
     >>> len(found), found[0].label, [one.certain for one in found]
     (2, 'tea', [True, False])
     """
@@ -66,23 +69,29 @@ class WordAnswers(Sequence[WordAnswer]):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     certain: NDArray[np.bool_]
+    method: str
+    level: float
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """All columns but the labels."""
-        return {name: getattr(self, name) for name in WordAnswer._fields[1:]}
+        return {name: getattr(self, name) for name in WordAnswer.row_fields[1:]}
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return WordAnswers(self.labels[place], *(column[place] for column in self.columns().values()))
-        value, raw, low, high = (float(column[place]) for column in (self.value, self.raw, self.low, self.high))
-        return WordAnswer(self.labels[place], value, raw, low, high, bool(self.certain[place]))
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            columns: dict[str, Any] = {name: column[index] for name, column in self.columns().items()}
+            return WordAnswers(self.labels[index], **columns, method=self.method, level=self.level)
+        return self._answer(self.labels[index], *(column[index].item() for column in self.columns().values()))
 
     def __iter__(self) -> Iterator[WordAnswer]:
         rows = zip(self.labels, *(column.tolist() for column in self.columns().values()), strict=True)
-        return (WordAnswer(*row) for row in rows)
+        return (self._answer(*row) for row in rows)
+
+    def _answer(self, *row: Any) -> WordAnswer:
+        shared: dict[str, Any] = {"method": self.method, "level": self.level, "is_share": True}
+        return WordAnswer(**dict(zip(WordAnswer.row_fields, row, strict=True)), **shared)
 
     def __repr__(self) -> str:
         return f"<answers for {plural(len(self), 'word')}, {int(self.certain.sum()):,} of them certain>"
@@ -94,8 +103,6 @@ class WordAnswers(Sequence[WordAnswer]):
 
 
 Floats = NDArray[np.float64]
-
-_ROWS_IN_HTML = 20
 
 
 @final
@@ -111,7 +118,7 @@ class WordEstimate(Estimate):
     Examples
     --------
     >>> import sottovoce as sv
-    >>> survey = sv.Survey.words(8, "latin", epsilon=4.0, users=10_000)
+    >>> survey = sv.Survey(sv.words(8, "latin"), epsilon=4.0, people=10_000)
     >>> estimate = survey.estimate(survey.simulate(["tea"] * 6000 + ["coffee"] * 4000, seed=1))
     >>> estimate.labels(), estimate.certain.tolist()
     (['tea', 'coffee'], [True, True])
@@ -150,10 +157,10 @@ class WordEstimate(Estimate):
                 shown.say(f"searching for words: {100 * done // max(1, of)} %")
 
             search = search_words(tallies, survey.question.code, rule, progress or show)
-        raw = raw_share(mechanism, [one.supporting for one in search.found], [one.trials for one in search.found])
+        raw = raw_share(mechanism, [word.supporting for word in search.found], [word.trials for word in search.found])
         projected = project_capped(raw, 1) if len(raw) else Projected(raw.copy(), 0.0)
-        found = projected.values, projected.gap, survey.bound(n_reports)
-        return cls(survey, n_reports, raw, *found, None, tallies.counts.ravel(), search)
+        columns = projected.values, projected.gap, survey.bound(n_reports)
+        return cls(survey, n_reports, raw, *columns, None, tallies.counts.ravel(), search)
 
     # --- the words found -----------------------------------------------------------------------
 
@@ -174,7 +181,7 @@ class WordEstimate(Estimate):
         return code
 
     @property
-    def found(self) -> tuple[Found, ...]:
+    def found(self) -> tuple[FoundWord, ...]:
         """The words found, the most common first, with the evidence for each."""
         return self._search.found
 
@@ -182,20 +189,20 @@ class WordEstimate(Estimate):
         return self._code.shown(self.found[index].value)
 
     def labels(self) -> list[str]:
-        return [self._code.shown(one.value) for one in self.found]
+        return [self._code.shown(word.value) for word in self.found]
 
     @property
     def certain(self) -> NDArray[np.bool_]:
         """Whether each word found is certain: that any such is nobody's has probability `false_discovery` at most."""
-        return np.array([one.certain for one in self.found], dtype=bool)
+        return np.array([word.certain for word in self.found], dtype=bool)
 
     @cached_property
     def standard_errors(self) -> Floats:
         """Standard error of every raw share, including the sampling of people and shared buckets (plug-in)."""
         support = self._mechanism.support
-        effects = [self._search.levels[one.level].shared.design_effect for one in self.found]
+        effects = [self._search.levels[word.level].shared.design_effect for word in self.found]
         pairs = zip(np.clip(self.raw, 0, 1), self.found, effects, strict=True)
-        errors = np.array([float(effect * support.variance(f, one.trials)) ** 0.5 for f, one, effect in pairs])
+        errors = np.array([float(effect * support.variance(f, word.trials)) ** 0.5 for f, word, effect in pairs])
         errors.flags.writeable = False
         return errors
 
@@ -209,26 +216,17 @@ class WordEstimate(Estimate):
             self._intervals[key] = selected_interval(self._mechanism, self._search, level, simultaneous)
         return self._intervals[key]
 
-    def _answer(self, index: int, interval: Interval) -> WordAnswer:  # type: ignore[override]
-        one = self.found[index]
-        columns = (self.values, self.raw, interval.low, interval.high)
-        value, raw, low, high = (float(column[index]) for column in columns)
-        return WordAnswer(self._code.shown(one.value), value, raw, low, high, one.certain)
-
-    def top(self, k: int = 10, level: float = 0.95) -> list[WordAnswer]:  # type: ignore[override]
-        """The k most common words found, with their intervals."""
-        count = check_integer("k", k, 1, 2**53)
-        interval = self.interval(level)
-        return [self._answer(index, interval) for index in range(min(count, len(self)))]
+    def _answer(self, index: int, level: float) -> WordAnswer:
+        return WordAnswer(**self._parts(index, level), certain=self.found[index].certain)
 
     # --- any word ------------------------------------------------------------------------------
 
     def of(self, word: Any, level: float = 0.95) -> WordAnswer:
         """The share of people with one word, chosen without looking at the answers, with its interval."""
         if not self._code.admits(word):
-            raise ValueOutsideDomainError(f"this is no word of this survey; allowed: {self._code.allowed}").at("word")
-        found: WordAnswer = self.of_many([word], level)[0]
-        return found
+            raise UnknownAnswerError(f"this is not a word of this survey; allowed: {self._code.allowed}").at("word")
+        answer: WordAnswer = self.of_many([word], level)[0]
+        return answer
 
     def of_many(self, words: Iterable[Any], level: float = 0.95, skip_invalid: bool = False) -> WordAnswers:
         """`of` for many words, in their order, as columns.
@@ -240,7 +238,7 @@ class WordEstimate(Estimate):
         Parameters
         ----------
         skip_invalid
-            Leave out what is no word of this survey, instead of raising an error.
+            Leave out values that are not words of this survey, instead of raising an error.
         """
         check_level(level)
         if isinstance(words, str | bytes):
@@ -252,38 +250,45 @@ class WordEstimate(Estimate):
             labels = [label for label, there in zip(labels, words_there.tolist(), strict=True) if there]
             rows = np.ascontiguousarray(rows[words_there])
         elif not words_there.all():
-            raise ValueOutsideDomainError(
-                f"the candidate at position {int(np.argmin(words_there))} is no word of this survey; allowed: "
+            raise UnknownAnswerError(
+                f"the candidate at position {int(np.argmin(words_there))} is not a word of this survey; allowed: "
                 f"{self._code.allowed}; skip_invalid=True leaves such candidates out"
             ).at("words")
         return self._answers(labels, rows, level)
 
     def _answers(self, labels: list[str], rows: NDArray[np.uint8], level: float) -> WordAnswers:
         raw, low, high, certain = chosen_words(self._mechanism, self._code, self._search, rows, level)
-        # Of words found, also the support that may be another's.
+        # A word found may owe its support to another word: its tail says so.
         sure = self._search.rule.false_discovery / max(1, len(labels))
-        weak = {one.code.tobytes() for one in self.found if one.tail > sure}
-        for place in np.flatnonzero(certain).tolist():
-            certain[place] = rows[place].tobytes() not in weak
-        return WordAnswers(labels, np.clip(raw, 0.0, 1.0), raw, low, high, certain)
+        weak = {word.code.tobytes() for word in self.found if word.tail > sure}
+        for row in np.flatnonzero(certain).tolist():
+            certain[row] = rows[row].tobytes() not in weak
+        method = self.interval(level).method
+        return WordAnswers(labels, np.clip(raw, 0.0, 1.0), raw, low, high, certain, method, level)
 
     @cached_property
     def other(self) -> WordAnswer:
-        """The share of people whose value is no word of this survey, with its 95 % interval."""
+        """The share of people whose value is not a word of this survey, with its 95 % interval."""
         return self._other(0.95)
 
     def _other(self, level: float) -> WordAnswer:
         nothing = np.zeros((1, self._code.row_bytes), dtype=np.uint8)
-        found: WordAnswer = self._answers([OTHER], nothing, level)[0]
-        return found
+        answer: WordAnswer = self._answers([OTHER], nothing, level)[0]
+        return answer
 
-    def __getitem__(self, value: object) -> WordAnswer:  # type: ignore[override]
+    def __getitem__(self, name: object) -> WordAnswer:
         """The answer for one word: as it is listed if it was found, and by `of` if not."""
-        row = self._code.row(value)
-        for index, one in enumerate(self.found):
-            if row.any() and one.code.tobytes() == row.tobytes():
-                return self._answer(index, self.interval())
-        return self.of(value)
+        index = self._listed_index(name)
+        return self.of(name) if index is None else self._answer(index, 0.95)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the word was found."""
+        return self._listed_index(name) is not None
+
+    def _listed_index(self, name: object) -> int | None:
+        row = self._code.row(name)
+        same = (index for index, word in enumerate(self.found) if word.code.tobytes() == row.tobytes())
+        return next(same, None) if row.any() else None
 
     # --- malicious devices -----------------------------------------------------------------------
 
@@ -300,13 +305,13 @@ class WordEstimate(Estimate):
         )
 
     def summary(self, level: float = 0.95) -> dict[str, Any]:
-        """As of all estimates; and how words were found, the share of others, and what malicious devices can do."""
+        """The summary that every estimate has, with how words were found, the share of others, and the influence."""
         search, other = self._search, self._other(level)
         return {
             **super().summary(level),
             "words": {
                 "false_discovery": search.rule.false_discovery,
-                "expected_doubtful": search.rule.doubtful * sum(one.candidates > 0 for one in search.levels),
+                "expected_doubtful": search.rule.doubtful * sum(level.candidates > 0 for level in search.levels),
                 "other": {name: getattr(other, name) for name in ("value", "raw", "low", "high")},
                 "prefixes_kept": list(search.kept),
                 "candidates": search.candidates,
@@ -319,29 +324,6 @@ class WordEstimate(Estimate):
         """The words found as columns: value, raw, low, high and certain, the most common first."""
         return {**super().columns(level), "certain": self.certain}
 
-    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        return {**self.summary(level), "answers": [one._asdict() for one in self._listed(level)]}
-
-    def _listed(self, level: float) -> list[WordAnswer]:
-        interval = self.interval(level)
-        return [self._answer(index, interval) for index in range(len(self))]
-
-    def to_pandas(self, level: float = 0.95) -> Any:
-        """A DataFrame indexed by word, with columns value, raw, low, high, certain. Needs pandas."""
-        pd = import_pandas()
-        return pd.DataFrame(self.columns(level), index=pd.Index(self.labels(), name="label"))
-
-    def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
-        """Bars of the k most common words with intervals, those that are not certain with a question mark."""
-        caption = self._caption(level)
-        listed = self.top(k, level)
-        if not all(one.certain for one in listed):
-            caption += "; (?) may be there by chance"
-        return plot_answers([_doubted(one) for one in listed], caption, ax, total=len(self))
-
-    def _repr_html_(self) -> str:
-        return answers_html([_doubted(one) for one in self.top(_ROWS_IN_HTML)], repr(self).strip("<>"), len(self))
-
-
-def _doubted(one: WordAnswer) -> tuple[str, float, float, float, float]:
-    return (one.label if one.certain else f"{one.label} (?)", *one[1:5])
+    def _caption(self, level: float) -> str:
+        doubt = "" if self.certain.all() else "; (?) may be there by chance"
+        return super()._caption(level) + doubt

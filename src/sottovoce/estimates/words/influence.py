@@ -1,4 +1,4 @@
-"""What malicious devices can do to a list of words: bring a word onto it, and move the share of one that is there.
+"""The influence of malicious devices on a list of words: they bring a word onto it, or move the share of a listed one.
 
 A device may name any row and any point that supports its word there. To bring a word onto the list it must be kept as
 an open prefix at every level before its end, and there reach the threshold of certain words. The devices that do so are
@@ -24,11 +24,11 @@ from sottovoce.theory.binomial import least_count
 __all__ = ["Intrusion", "intrusion", "intrusions", "word_influence"]
 
 _SUCCESS: Final = 0.95
-"""The probability with which so many devices bring a word onto the list."""
+"""The probability with which that number of devices brings a word onto the list."""
 
 
 class Intrusion(NamedTuple):
-    """So many malicious devices suffice to bring any word of up to `characters` onto the list, called certain.
+    """The number of malicious devices that bring any word of up to `characters` onto the list, called certain.
 
     `devices` is None where no number of them does.
     """
@@ -39,7 +39,7 @@ class Intrusion(NamedTuple):
     share: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """These facts as plain values."""
         return {"characters": self.characters, "devices": self.devices, "share": self.share}
 
 
@@ -56,10 +56,10 @@ def intrusion(mechanism: HashedPrefixes, code: WordCode, search: WordSearch, n_r
         for start, end in zip(starts, mechanism.ends, strict=False)
     ]
     steps = []
-    for one, way in zip(search.levels[:level], ways, strict=False):
-        least = least_count(one.open_reports, q, chance_tail(search.rule.spurious, way.open))
-        steps.append((max(one.least_open, least), one.open_reports))
-    ending = sum(one.candidates > 0 for one in search.levels)
+    for own, way in zip(search.levels[:level], ways, strict=False):
+        least = least_count(own.open_reports, q, chance_tail(search.rule.spurious, way.open))
+        steps.append((max(own.least_open, least), own.open_reports))
+    ending = sum(step.candidates > 0 for step in search.levels)
     tail = min(reached.certain_tail, certain_tail(search.rule, ending, ways[level].ended))
     steps.append((int(reached.shared.least(reached.shared.reports, tail)), reached.shared.reports))
     if any(least > n for least, n in steps):
@@ -75,7 +75,7 @@ def _devices(least: int, n: int, q: float, miss: float) -> int:
 
 
 def intrusions(mechanism: HashedPrefixes, code: WordCode, search: WordSearch, n_reports: int) -> dict[str, Any]:
-    """For words that end at the first level at which any do, and at the last; and in a sentence."""
+    """The influence on words that end at the first level at which any do, and at the last; and a sentence."""
     last = len(mechanism.ends) - 1
     first = 0 if code.ends_anywhere else last
     ends = [intrusion(mechanism, code, search, n_reports, level) for level in (first, last)]
@@ -84,14 +84,14 @@ def intrusions(mechanism: HashedPrefixes, code: WordCode, search: WordSearch, n_
 
 def _sentence(code: WordCode, ends: list[Intrusion]) -> str:
     parts = []
-    for one in ends if code.ends_anywhere and ends[0].level < ends[1].level else ends[1:]:
-        length = plural(one.characters, "byte" if isinstance(code, ByteCode) else "character")
-        if one.devices is None:
+    for end in ends if code.ends_anywhere and ends[0].level < ends[1].level else ends[1:]:
+        length = plural(end.characters, "byte" if isinstance(code, ByteCode) else "character")
+        if end.devices is None:
             what = f"word of {length}" if code.ends_anywhere else "value"
             parts.append(f"no {what} can be certain with so few reports")
         else:
             what = f"word of up to {length}" if code.ends_anywhere else "value"
-            devices = f"{plural(one.devices, 'malicious device')} ({100 * one.share:.2g} %)"
+            devices = f"{plural(end.devices, 'malicious device')} ({100 * end.share:.2g} %)"
             parts.append(f"about {devices} suffice to put any {what} on this list")
     return "; ".join(parts)
 
@@ -106,12 +106,13 @@ def word_influence(
     the k are among the H. This holds while the list of better supported words stays as it is.
     """
     k = hostile_count(hostile, n_reports)
-    trials = np.array([one.trials for one in search.found] or [max(1, search.levels[-1].shared.reports)])
+    trials = np.array([word.trials for word in search.found] or [max(1, search.levels[-1].shared.reports)])
     per_answer = np.minimum(k / trials, 1.0) / float(mechanism.support.signal)
     per_answer.flags.writeable = False
     largest, l2 = float(per_answer.max()), float(np.sqrt((per_answer**2).sum()))
     devices, reports = plural(k, "malicious device"), plural(n_reports, "report")
-    moved = f"{devices} among {reports} cannot move the share of a listed word by more than {largest:.3g}"
+    by = f"cannot move the share of a listed word by more than {largest:.3g}"
+    moved = f"{devices} among {reports} {by if largest < 1 else 'may move the share of a listed word to any value'}"
     sentence = f"{moved}; {intrusions(mechanism, code, search, n_reports)['statement']}"
     return Influence(
         n_reports, k, k / n_reports, per_answer, largest, l2, min(l2, math.sqrt(2)), False, False, sentence

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sottovoce.domain.words.codes import ENDED, WordCode
 from sottovoce.estimates.intervals import Interval
-from sottovoce.estimates.words.search import Found, LevelRule, WordSearch
+from sottovoce.estimates.words.search import FoundWord, LevelRule, WordSearch
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.theory.binomial import limit_given_passing, limits_of_many, log_tail
 
@@ -56,16 +56,16 @@ def _first_levels(code: WordCode, mechanism: HashedPrefixes, rows: NDArray[np.ui
     bits = np.unpackbits(rows, axis=1)[:, : code.bits].reshape(len(rows), code.units, code.unit_bits)
     tables, states = {0: code.step(0)}, np.zeros(len(rows), dtype=np.int64)
     ended_after = np.full(len(rows), code.units, dtype=np.int64)
-    for place in range(code.units):
+    for position in range(code.units):
         unit = np.zeros(len(rows), dtype=np.int16)
-        for bit in bits[:, place].T:
+        for bit in bits[:, position].T:
             unit = unit << 1 | bit
         following = np.full(len(rows), ENDED)
         for state in np.unique(states[states != ENDED]).tolist():
             table = tables.setdefault(state, code.step(state))
             here = states == state
             following[here] = table[unit[here]]
-        ended_after[(following == ENDED) & (states != ENDED)] = place + 1
+        ended_after[(following == ENDED) & (states != ENDED)] = position + 1
         states = following
         if (states == ENDED).all():
             break
@@ -84,8 +84,8 @@ def chosen_words(
 ) -> ChosenWords:
     """Raw shares and intervals of codes chosen without looking at the answers.
 
-    That any word called certain is nobody's has probability `false_discovery` at most (Bonferroni), by the same tails
-    as those of words found, which shared buckets are part of.
+    With probability `false_discovery` at most, a word called certain is nobody's (Bonferroni). The tails are those of
+    words found, and include shared buckets.
     """
     first = first_levels(code, mechanism, rows)
     numbers = _numbers(search, rows)
@@ -101,7 +101,7 @@ def chosen_words(
 
 
 def _numbers(search: WordSearch, rows: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Of each code its number among the known words, or none."""
+    """The number of each code among the known words; -1 for the others."""
     codes = np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel().tolist()
     return np.fromiter(map(search.numbers.get, codes, repeat(-1)), dtype=np.int32, count=len(codes))
 
@@ -109,14 +109,14 @@ def _numbers(search: WordSearch, rows: NDArray[np.uint8]) -> NDArray[np.int32]:
 def _certain(
     mechanism: HashedPrefixes, rule: LevelRule, hits: Any, n: Any, likely: NDArray[np.bool_], sure: float
 ) -> NDArray[np.bool_]:
-    """Which have so much support by chance with probability `sure` at most; that takes long, so few are tried."""
-    found = np.zeros(len(hits), dtype=bool)
+    """Whether each support has probability `sure` at most by chance; that takes long, so few are tried."""
+    certain = np.zeros(len(hits), dtype=bool)
     tried = np.flatnonzero(likely)
     tried = tried[log_tail(hits[tried], n[tried], float(mechanism.support.other)) <= np.log(sure)]
     for start in range(0, len(tried), _AT_ONCE):
         some = tried[start : start + _AT_ONCE]
-        found[some] = rule.shared.tail(hits[some], n[some]) <= sure
-    return found
+        certain[some] = rule.shared.tail(hits[some], n[some]) <= sure
+    return certain
 
 
 def _chosen_limits(hits: Any, n: Any, rule: LevelRule, miss: float) -> tuple[Floats, Floats]:
@@ -129,17 +129,17 @@ def _chosen_limits(hits: Any, n: Any, rule: LevelRule, miss: float) -> tuple[Flo
 
 def selected_interval(mechanism: HashedPrefixes, search: WordSearch, level: float, simultaneous: bool) -> Interval:
     """Intervals of words that were found: given that each has passed its threshold."""
-    found: Sequence[Found] = search.found
-    low, high = np.zeros(len(found)), np.ones(len(found))
-    miss = (1 - level) / 2 / (max(1, len(found)) if simultaneous else 1)
-    levels = np.array([one.level for one in found])
-    hits, least, n = (np.array([getattr(one, name) for one in found]) for name in ("supporting", "least", "trials"))
+    words: Sequence[FoundWord] = search.found
+    low, high = np.zeros(len(words)), np.ones(len(words))
+    miss = (1 - level) / 2 / (max(1, len(words)) if simultaneous else 1)
+    levels = np.array([word.level for word in words])
+    hits, least, n = (np.array([getattr(word, name) for word in words]) for name in ("supporting", "least", "trials"))
     for at in np.unique(levels).tolist():
         mine = levels == at
         ends = _limits(hits[mine], least[mine], n[mine], search.levels[at], miss)
         low[mine], high[mine] = _shares(mechanism, ends, n[mine])
         # Where all of its support may be another word's, nothing is said against that.
-        borrowed = np.array([one.tail > search.levels[at].listed_tail for one in found])
+        borrowed = np.array([word.tail > search.levels[at].listed_tail for word in words])
         low[mine & borrowed] = 0.0
     return Interval(low, high, METHOD)
 

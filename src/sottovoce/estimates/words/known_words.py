@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 _PIECES: Final = 12
 """Steps of a standard error in which added support is reckoned, rounded up."""
 _MOST_STEPS: Final = 12 * _PIECES
-"""Steps beyond the mean that are told apart; all that is more counts as so many."""
+"""Largest number of steps beyond the mean; more are counted as this many."""
 _LEFT_OUT: Final = 1e-16
 _HALVINGS: Final = 48
 
@@ -86,7 +86,7 @@ class SharedBuckets:
 
     @cached_property
     def design_effect(self) -> float:
-        """By how much shared buckets increase the variance of support, at most: a factor."""
+        """Largest factor by which shared buckets increase the variance of support."""
         return 1 + float((self._rates * self._added**2).sum()) / self._noise**2
 
     @cached_property
@@ -104,11 +104,11 @@ class SharedBuckets:
 
     @property
     def chance(self) -> float:
-        """That of support, over the public hashes: q."""
+        """The probability of support, over the public hashes: q."""
         return self.none + (self.own - self.none) / self.buckets
 
     def tail(self, hits: Any, trials: Any) -> Floats:
-        """P(support >= hits) of a candidate that nobody has, of so many reports; what is added is as in all rows."""
+        """P(support >= hits) of a candidate that nobody has, in `trials` reports; added support is as in all rows."""
         hits, trials = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
         added, law = self._law
         chances = np.exp(log_tail(hits[..., None] - added, trials[..., None], self.chance))
@@ -118,8 +118,8 @@ class SharedBuckets:
         """P(support >= hits), if words of as large a share as the candidate seems to have are not known either.
 
         Candidates are judged in the order of their support, so those that follow may be as common: with few rows and
-        few buckets, one of many candidates shares all buckets with a word, and cannot be told from it. `support` is
-        that of all rows, which decides the order; of it three standard errors more are taken.
+        few buckets, one of many candidates shares all buckets with a word and looks like it. `support` is that of all
+        rows, which decides the order; three standard errors are added to it.
         """
         most = min(1.0, support + 3 * float(np.sqrt(support * (1 - support) / max(1, self.reports))))
         share = min(1.0, (most - self.none) / (self.own - self.none))
@@ -166,10 +166,10 @@ _SEVERAL = -3
 @final
 @dataclass(frozen=True, eq=False)
 class KnownWords:
-    """Of every row and bucket the best supported word or prefix that is known to be in it, by number.
+    """The best supported word or prefix that is known to be in each bucket of each row, by number.
 
-    Numbers from 0 are those of words; open prefixes, of which no word that has ended there can be one, are -2; buckets
-    that a word shares with others that are known and common are -3.
+    Numbers from 0 are those of words; -2 is an open prefix, which a word that has ended there cannot be; buckets that
+    a word shares with others that are known and common are -3.
     """
 
     tallies: Tallies
@@ -180,7 +180,7 @@ class KnownWords:
         return cls(tallies, np.full(tallies.supporting.shape, NOBODY, dtype=np.int32))
 
     def mark(self, places: NDArray[np.int64], first: int, last: int, number: int) -> None:
-        """Enter one in the buckets of rows that nobody has yet."""
+        """Enter a word in those of its buckets that nobody has yet."""
         rows = np.arange(first, last)
         free = self.owners[rows, places[first:last]] == NOBODY
         self.owners[rows[free], places[first:last][free]] = number
@@ -195,7 +195,7 @@ class KnownWords:
     def counted(self, places: NDArray[np.int64], first: int, last: int, number: int = NOBODY) -> tuple[int, int, int]:
         """Support and reports of a candidate in rows from `first` to before `last` whose bucket nobody known has.
 
-        And how many of these rows have reports. A word with a number is not in its own way.
+        The third number is that of these rows that have reports. Buckets that the word itself holds count as free.
         """
         rows = np.arange(first, last)
         held = self.owners[rows, places[first:last]]
@@ -207,7 +207,7 @@ class KnownWords:
     def counted_many(
         self, codes: NDArray[np.uint8], first: int, numbers: NDArray[np.int32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The same for whole codes; a word with a number is not in its own way."""
+        """Support and reports of whole codes, as by `counted`; buckets that a word itself holds count as free."""
         tallies = self.tallies
         tables = tallies.mechanism.tables[first:]
         return free_scores(
@@ -236,17 +236,17 @@ class Verdict(NamedTuple):
 
 
 def kept_apart(rows: Rows, suspects: list[Suspect], most: int) -> list[Suspect]:
-    """Open prefixes that pass by the rows in which no better supported one has their bucket, at most so many.
+    """Open prefixes that pass by the rows in which no better supported one has their bucket; at most `most`.
 
-    Of prefixes that share all buckets, as many do where a level has a single row, only one can be told, and is kept.
+    Many prefixes share all buckets where a level has a single row; only one of them can be identified, and is kept.
     """
     tallies, kept = rows.tallies, list[Suspect]()
     known = KnownWords.none(tallies)
-    for one in sorted(suspects, key=lambda suspect: -suspect.share):
-        hits, trials, _ = known.counted(one.places, rows.first, rows.last)
+    for suspect in sorted(suspects, key=lambda suspect: -suspect.share):
+        hits, trials, _ = known.counted(suspect.places, rows.first, rows.last)
         if trials and float(log_tail(hits, trials, tallies.chance)) <= np.log(rows.tail):
-            known.mark(one.places, rows.first, rows.last, 0)
-            kept.append(one)
+            known.mark(suspect.places, rows.first, rows.last, 0)
+            kept.append(suspect)
             if len(kept) > most:
                 break
     return kept
@@ -257,17 +257,17 @@ def judged(
 ) -> tuple[KnownWords, list[Verdict]]:
     """Judge ended candidates by level-wise tails, the best supported first; those that pass are known from then on."""
     known, passed, starts = KnownWords.none(tallies), list[Verdict](), tallies.mechanism.starts
-    for one in sorted(suspects, key=lambda suspect: -suspect.share):
-        first = starts[one.level]
-        if not one.ended:
-            known.mark(one.places, first, starts[one.level + 1], _OPEN)
+    for suspect in sorted(suspects, key=lambda suspect: -suspect.share):
+        first = starts[suspect.level]
+        if not suspect.ended:
+            known.mark(suspect.places, first, starts[suspect.level + 1], _OPEN)
             continue
-        hits, trials, rows = known.counted(one.places, first, len(known.owners))
-        tail = float(shared[one.level].tail(hits, trials)) if trials else 1.0
-        if tail <= largest_tail[one.level]:
-            known.mark(one.places, first, len(known.owners), len(passed))
-            borrowed = shared[one.level].borrowed(hits, trials, rows, one.share)
-            passed.append(Verdict(one, hits, trials, max(tail, borrowed)))
+        hits, trials, rows = known.counted(suspect.places, first, len(known.owners))
+        tail = float(shared[suspect.level].tail(hits, trials)) if trials else 1.0
+        if tail <= largest_tail[suspect.level]:
+            known.mark(suspect.places, first, len(known.owners), len(passed))
+            borrowed = shared[suspect.level].borrowed(hits, trials, rows, suspect.share)
+            passed.append(Verdict(suspect, hits, trials, max(tail, borrowed)))
     return known, _alone(known, suspects, passed, shared)
 
 
@@ -279,16 +279,16 @@ def _alone(
     A word that passed was judged before them. Those no more common than an unknown one may be are not set aside.
     """
     starts, last = known.tallies.mechanism.starts, len(known.owners)
-    for one in suspects:
-        if not one.ended and shared[one.level].is_known(one.share):
-            known.crowd(one.places, starts[one.level], starts[one.level + 1], _OPEN)
+    for suspect in suspects:
+        if not suspect.ended and shared[suspect.level].is_known(suspect.share):
+            known.crowd(suspect.places, starts[suspect.level], starts[suspect.level + 1], _OPEN)
     for number, verdict in enumerate(passed):
-        one = verdict.suspect
-        if shared[one.level].is_known(one.share):
-            known.crowd(one.places, starts[one.level], last, number)
-    found = []
+        suspect = verdict.suspect
+        if shared[suspect.level].is_known(suspect.share):
+            known.crowd(suspect.places, starts[suspect.level], last, number)
+    verdicts = []
     for number, verdict in enumerate(passed):
-        one = verdict.suspect
-        hits, trials, _ = known.counted(one.places, starts[one.level], last, number)
-        found.append(verdict._replace(supporting=hits, trials=trials) if trials else verdict)
-    return found
+        suspect = verdict.suspect
+        hits, trials, _ = known.counted(suspect.places, starts[suspect.level], last, number)
+        verdicts.append(verdict._replace(supporting=hits, trials=trials) if trials else verdict)
+    return verdicts

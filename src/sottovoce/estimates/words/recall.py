@@ -1,4 +1,4 @@
-"""Which words a survey will find: the probability of each share, before anybody has answered."""
+"""The probability that a survey finds a word, by its share, before anybody has answered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sottovoce.strategies.words.recall import WordRecall
 __all__ = ["PROBABILITY", "Recall", "RecallGoal"]
 
 PROBABILITY: Final = 0.9
-"""With which words are to be found unless another is given."""
+"""The default probability with which words are to be found."""
 
 _SHARES: Final = 41
 _LENGTHS: Final = 5
@@ -32,13 +32,13 @@ class RecallGoal(NamedTuple):
 
     @classmethod
     def of(cls, share: object = None, probability: object = None) -> RecallGoal:
-        """The checked goal; 0.9 where there is no probability."""
+        """The checked goal; the probability is 0.9 by default."""
         chance = PROBABILITY if probability is None else _inside("probability", probability)
         return cls(None if share is None else _inside("share", share), chance)
 
     @property
     def target(self) -> float | None:
-        """What a plan is to reach."""
+        """The share that a plan must reach."""
         return self.share
 
 
@@ -58,7 +58,7 @@ class Recall:
     --------
     >>> import sottovoce as sv
     >>> from sottovoce.questions.words import Words
-    >>> recall = sv.plan(Words.of(longest=8, alphabet="latin"), epsilon=2.0, users=1_000_000).recall
+    >>> recall = sv.plan(Words.of(longest=8, alphabet="latin"), epsilon=2.0, people=1_000_000).recall
     >>> round(recall.share(), 4), round(recall.probability(0.004, length=3), 2)
     (0.0084, 0.45)
     """
@@ -68,11 +68,11 @@ class Recall:
 
     @property
     def code(self) -> WordCode:
-        """How words are written."""
+        """The code in which words are written."""
         return self.search.code
 
     def probability(self, share: float, length: object = None) -> float:
-        """That a word of this share of people is found."""
+        """The probability that a word of this share of people is found."""
         return self.search.probability(_inside("share", share, whole=True), self._units(length))
 
     def share(self, probability: float | None = None, length: object = None) -> float:
@@ -82,7 +82,7 @@ class Recall:
 
     @property
     def reached(self) -> float:
-        """What a plan has reached of its goal: the least share that is found."""
+        """The least share that is found with the goal's probability."""
         return self.share()
 
     def _units(self, length: object) -> int:
@@ -93,7 +93,7 @@ class Recall:
             raise PlanError("integers all have one length, that of the largest: leave length out").at("length")
         if isinstance(length, str | bytes):
             if not code.admits(length):
-                raise PlanError(f"the example is no word of this survey; allowed: {code.allowed}").at("length")
+                raise PlanError(f"the example is not a word of this survey; allowed: {code.allowed}").at("length")
             return len(units_of(code._number(length), code))
         return check_integer("length", length, 1, self._longest)
 
@@ -107,9 +107,9 @@ class Recall:
         if not self.code.ends_anywhere:
             return (None,)
         alike = {self.search.route(length): length for length in range(1, self._longest + 1)}
-        found = list(alike.values())
-        places = np.unique(np.linspace(0, len(found) - 1, min(_LENGTHS, len(found))).round().astype(int))
-        return tuple(found[place] for place in places.tolist())
+        distinct = list(alike.values())
+        kept = np.unique(np.linspace(0, len(distinct) - 1, min(_LENGTHS, len(distinct))).round().astype(int))
+        return tuple(distinct[index] for index in kept.tolist())
 
     @cached_property
     def shares(self) -> tuple[float, ...]:
@@ -124,7 +124,7 @@ class Recall:
 
     @property
     def statement(self) -> str:
-        """What it says, in a sentence."""
+        """The least share that is found, in a sentence."""
         least = self.share()
         if least >= 1:
             return f"no share of people is enough for a word to be found with probability {self.goal.probability:g}"
@@ -161,7 +161,7 @@ def _inside(name: str, value: object, *, whole: bool = False) -> float:
     remedy = f"it must be a number above 0 and {'at most' if whole else 'below'} 1"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise PlanError(f"{name} has type {type(value).__name__}: {remedy}").at(name)
-    found = as_float(value)
-    if not (0 < found < 1 or (whole and found == 1)):
-        raise PlanError(f"{name} is {found:g}: {remedy}").at(name)
-    return found
+    number = as_float(value)
+    if not (0 < number < 1 or (whole and number == 1)):
+        raise PlanError(f"{name} is {number:g}: {remedy}").at(name)
+    return number

@@ -91,7 +91,7 @@ class Rows:
 @final
 @dataclass(frozen=True, eq=False)
 class LevelScan:
-    """What a level gave: open prefixes and words beyond the threshold, the best supported first.
+    """The result of a level: open prefixes and words beyond the threshold, the best supported first.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ def scan_level(
 ) -> LevelScan:
     """Try all ways to go on; `expected` open and ended ones pass by chance, on average.
 
-    Words that filled the level before, so many, have been tried there, and are of the same family as those that end.
+    The `filled` words that filled the level before have been tried there, and are of the same family as those that end.
     """
     mechanism = tallies.mechanism
     start, end = ((0, *mechanism.ends)[level], mechanism.ends[level])
@@ -138,7 +138,7 @@ def scan_level(
     is_ended = {state: ~is_open[state] & ((way.bits > 0) | (state > 0) | (not filled)) for state, way in ways.items()}
     is_filling = {state: (way.states == 0) & fills for state, way in ways.items()}
     n_open, n_ended, n_filling = (
-        sum(int(mask[one.state].sum()) for one in prefixes) for mask in (is_open, is_ended, is_filling)
+        sum(int(mask[prefix.state].sum()) for prefix in prefixes) for mask in (is_open, is_ended, is_filling)
     )
     n_ended += filled
     first, after, last = mechanism.starts[level], mechanism.starts[level + 1], len(tallies.trials)
@@ -157,29 +157,31 @@ def scan_level(
         for rows, mask in ((own, is_open[state]), (later, is_ended[state]), (following, is_filling[state]))
         if rows.reports and mask.any()
     }
-    for place, (bits, state) in enumerate(prefixes):
-        for rows, found in ((own, opened), (later, ended), (following, filling)):
+    for index, (bits, state) in enumerate(prefixes):
+        for rows, candidates in ((own, opened), (later, ended), (following, filling)):
             if (rows, state) not in split:
                 continue
             halves, ways_on, states = split[rows, state]
-            scores = candidate_scores(rows.cut_off, bases[place][rows.first : rows.last], halves, ways_on)
+            scores = candidate_scores(rows.cut_off, bases[index][rows.first : rows.last], halves, ways_on)
             for at in np.flatnonzero(scores >= rows.least).tolist():
-                found.append(WordCandidate(int(scores[at]), bits << (end - start) | int(ways_on[at]), int(states[at])))
-            if len(found) > 2 * _SEVERAL * most:
-                found.sort(key=_order)
-                del found[_SEVERAL * most :]
+                candidates.append(
+                    WordCandidate(int(scores[at]), bits << (end - start) | int(ways_on[at]), int(states[at]))
+                )
+            if len(candidates) > 2 * _SEVERAL * most:
+                candidates.sort(key=_order)
+                del candidates[_SEVERAL * most :]
         if progress is not None:
-            progress(place + 1, len(prefixes))
-    for found in (opened, ended, filling):
-        found.sort(key=_order)
+            progress(index + 1, len(prefixes))
+    for candidates in (opened, ended, filling):
+        candidates.sort(key=_order)
     return LevelScan(opened, ended, filling, own, later, following, n_open, n_ended, n_filling)
 
 
 def _bases(tallies: Tallies, code: WordCode, prefixes: Sequence[OpenPrefix], start: int) -> NDArray[np.uint32]:
     """The hash of every prefix in every row."""
-    rows = np.stack([code._row(one.bits << (code.bits - start)) for one in prefixes])
+    rows = np.stack([code._row(prefix.bits << (code.bits - start)) for prefix in prefixes])
     return hashes(tallies.mechanism.tables, rows)
 
 
-def _order(one: WordCandidate) -> tuple[int, int]:
-    return -one.score, one.bits
+def _order(candidate: WordCandidate) -> tuple[int, int]:
+    return -candidate.score, candidate.bits

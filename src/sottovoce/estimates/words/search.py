@@ -28,12 +28,12 @@ from sottovoce.estimates.words.scan import LevelScan, OpenPrefix, Rows, WordCand
 from sottovoce.strategies.words.tallies import Tallies
 from sottovoce.strategies.words.thresholds import SearchRule, certain_tail
 
-__all__ = ["Found", "LevelRule", "SearchRule", "WordSearch", "search_words"]
+__all__ = ["FoundWord", "LevelRule", "SearchRule", "WordSearch", "search_words"]
 
 
 @final
 @dataclass(frozen=True)
-class Found:
+class FoundWord:
     """A listed word.
 
     Attributes
@@ -41,15 +41,15 @@ class Found:
     value
         The word.
     supporting, trials
-        Reports that support it, of so many, in the rows where no known word has its bucket.
+        Reports that support it, and all reports, in the rows where no known word has its bucket.
     least
         The smallest number of supporting reports with which it would have been listed.
     tail
-        The probability that so many support a word that nobody has, by chance or as they support another in all rows.
+        The probability that as many support a word that nobody has, by chance or as they support another in all rows.
     candidates
         How many candidates were tried with it.
     certain
-        Whether it is on the list of which no word at all is wrong, but for the stated probability.
+        Whether it is on the list that holds no wrong word at all, but for the stated probability.
     level
         The level at which it ended, from 0.
     """
@@ -79,12 +79,12 @@ class LevelRule(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class WordSearch:
-    """What a search found: words by evidence, the prefixes kept at every level, and whether memory cut any off.
+    """The result of a search: words by evidence, the prefixes kept at every level, and whether memory cut any off.
 
     `numbers` are those of all codes in `known`: the words found, and "other" if it has as much support.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[FoundWord, ...]
     kept: tuple[int, ...]
     candidates: int
     cut: bool
@@ -109,26 +109,27 @@ def search_words(
     scans, prefixes, kept, cut = list[LevelScan](), [OpenPrefix(0, 0)], list[int](), False
     suspects = list[Suspect]()
     for level in range(levels):
-        told = None if progress is None else _part(progress, level, levels)
+        advance = None if progress is None else _part(progress, level, levels)
         filled = scans[-1].n_filling if scans else 0
         expected = rule.spurious, rule.doubtful
-        scan = scan_level(tallies, code, level, prefixes, expected, rule.most_prefixes, filled, told)
+        scan = scan_level(tallies, code, level, prefixes, expected, rule.most_prefixes, filled, advance)
         opened = kept_apart(scan.own, _suspects(tallies, code, level, scan.own, scan.opened, False), rule.most_prefixes)
         cut = cut or len(opened) > rule.most_prefixes
         del opened[rule.most_prefixes :]
-        prefixes = [OpenPrefix(one.candidate.bits, one.candidate.state) for one in opened]
+        prefixes = [OpenPrefix(suspect.candidate.bits, suspect.candidate.state) for suspect in opened]
         suspects += opened + _suspects(tallies, code, level, scan.later, scan.ended, True)
         suspects += [
-            one._replace(level=level + 1) for one in _suspects(tallies, code, level, scan.next, scan.filling, True)
+            suspect._replace(level=level + 1)
+            for suspect in _suspects(tallies, code, level, scan.next, scan.filling, True)
         ]
         kept.append(len(prefixes))
         scans.append(scan)
     rules = _level_rules(tallies, scans, rule)
-    known, passed = judged(tallies, suspects, [one.shared for one in rules], [one.listed_tail for one in rules])
-    found = _found(code, passed, rules)
+    known, passed = judged(tallies, suspects, [each.shared for each in rules], [each.listed_tail for each in rules])
+    words = _found_words(code, passed, rules)
     tried = sum(scan.n_ended for scan in scans)
     numbers = {verdict.suspect.code.tobytes(): number for number, verdict in enumerate(passed)}
-    return WordSearch(tuple(found), tuple(kept), tried, cut, rule, tuple(rules), known, numbers)
+    return WordSearch(tuple(words), tuple(kept), tried, cut, rule, tuple(rules), known, numbers)
 
 
 def _part(progress: Callable[[int, int], object], level: int, levels: int) -> Callable[[int, int], object]:
@@ -144,13 +145,13 @@ def _level_rules(tallies: Tallies, scans: Sequence[LevelScan], rule: SearchRule)
         missed[level] = max(tried, default=1.0)
     unknown = np.repeat(np.maximum.accumulate(missed), mechanism.rows)
     own, none = float(mechanism.inner._support.own), float(mechanism.inner._support.other)
-    found = []
+    rules = []
     for level, scan in enumerate(scans):
         rows = slice(mechanism.starts[level], None)
         shared = SharedBuckets(tallies.trials[rows], unknown[rows], mechanism.buckets, none, own)
         tails = scan.later.tail, certain_tail(rule, ending, scan.n_ended)
-        found.append(LevelRule(scan.own.least, scan.own.reports, *tails, scan.n_ended, shared))
-    return found
+        rules.append(LevelRule(scan.own.least, scan.own.reports, *tails, scan.n_ended, shared))
+    return rules
 
 
 def _suspects(
@@ -160,21 +161,21 @@ def _suspects(
     if not ones:
         return []
     shift = tallies.mechanism.bits - tallies.mechanism.ends[level]
-    codes = np.stack([code._row(one.bits << shift) for one in ones])
+    codes = np.stack([code._row(candidate.bits << shift) for candidate in ones])
     places, numbers = tallies.places(codes), np.arange(rows.first, rows.last)
     hits = tallies.supporting[numbers, places[:, rows.first : rows.last]].sum(axis=1, dtype=np.int64)
     shares = (hits / rows.reports).tolist()
-    return [Suspect(level, *one, ended) for one in zip(places, shares, ones, codes, strict=True)]
+    return [Suspect(level, *fields, ended) for fields in zip(places, shares, ones, codes, strict=True)]
 
 
-def _found(code: WordCode, passed: Sequence[Verdict], rules: Sequence[LevelRule]) -> list[Found]:
+def _found_words(code: WordCode, passed: Sequence[Verdict], rules: Sequence[LevelRule]) -> list[FoundWord]:
     """Listed words, the largest share first; chains of units that no word is written in are none."""
-    found = []
+    words = []
     for suspect, hits, trials, tail in passed:
         row, rule = suspect.code, rules[suspect.level]
         value = code.value(int.from_bytes(row.tobytes(), "big") >> (8 * code.row_bytes - code.bits))
         if value is not None:
             least = min(hits, int(rule.shared.least(trials, rule.listed_tail)))
             certain = tail <= rule.certain_tail
-            found.append(Found(value, row, hits, trials, least, tail, rule.candidates, certain, suspect.level))
-    return sorted(found, key=lambda one: -one.supporting / one.trials)
+            words.append(FoundWord(value, row, hits, trials, least, tail, rule.candidates, certain, suspect.level))
+    return sorted(words, key=lambda word: -word.supporting / word.trials)

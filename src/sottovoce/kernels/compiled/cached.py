@@ -24,7 +24,7 @@ _NOT_KEPT: Final = "compiling (in every process: NUMBA_CACHE_DIR names no writab
 
 
 def njit(*signatures: Any, **options: Any) -> Callable[[Any], Any]:
-    """As `numba.njit`; without a cache where there is no place for one."""
+    """Compile as `numba.njit` does; without a cache if no folder can hold one."""
 
     def decorate(function: Any) -> Any:
         try:

@@ -36,12 +36,12 @@ def sample(out: NDArray[np.uint64], words: NDArray[np.uint64], multiplier: int, 
 def spread(
     out: NDArray[np.uint64], places: NDArray[np.int64], words: NDArray[np.uint64], multiplier: int, shift: int
 ) -> None:
-    """Put each word to its bucket's place in `out`, and move the place on."""
+    """Write each word to its bucket's next position in `out`."""
     for i in range(words.shape[0]):
         bucket = (words[i] * multiplier) >> shift
-        place = places[bucket]
-        out[place] = words[i]
-        places[bucket] = place + 1
+        index = places[bucket]
+        out[index] = words[i]
+        places[bucket] = index + 1
 
 
 @njit([int64(_HELD, _PLACES, int64, int64, _HELD, uint64, uint64)], cache=True, nogil=True)
@@ -57,15 +57,15 @@ def repeated(
     """Words that occur twice in a bucket, for buckets `first` to `last`; those too large for the table are passed over.
 
     They are written over the words from ``starts[first]`` on, once for every time after the first; returns how many.
-    A place of the table that holds 0 is free: the word 0 has a flag of its own.
+    An entry of the table that holds 0 is free: the word 0 has a flag of its own.
     """
-    found = starts[first]
+    end = starts[first]
     mask = np.uint64(table.shape[0] - 1)
     for bucket in range(first, last):
         if 2 * (starts[bucket + 1] - starts[bucket]) > table.shape[0]:
             continue
-        for place in range(table.shape[0]):
-            table[place] = 0
+        for entry in range(table.shape[0]):
+            table[entry] = 0
         zero_seen = False
         for i in range(starts[bucket], starts[bucket + 1]):
             word = words[i]
@@ -78,17 +78,17 @@ def repeated(
                 again = table[slot] == word
                 table[slot] = word
             if again:
-                words[found] = word
-                found += 1
-    return int(found - starts[first])
+                words[end] = word
+                end += 1
+    return int(end - starts[first])
 
 
 @njit([void(_MARKS, _WORDS, uint64, uint64)], cache=True, nogil=True)
 def mark(marks: NDArray[np.uint8], words: NDArray[np.uint64], multiplier: int, shift: int) -> None:
     """Set the bit of each word's hash."""
     for i in range(words.shape[0]):
-        place = (words[i] * multiplier) >> shift
-        marks[place >> np.uint64(3)] |= np.uint8(1) << np.uint8(place & np.uint64(7))
+        bit = (words[i] * multiplier) >> shift
+        marks[bit >> np.uint64(3)] |= np.uint8(1) << np.uint8(bit & np.uint64(7))
 
 
 @njit([int64(_PLACES, _MARKS, _WORDS, uint64, uint64)], cache=True, nogil=True)
@@ -98,7 +98,7 @@ def marked(
     """Put the positions of words whose bit is set to `out`; returns how many."""
     n = 0
     for i in range(words.shape[0]):
-        place = (words[i] * multiplier) >> shift
+        bit = (words[i] * multiplier) >> shift
         out[n] = i
-        n += int((marks[place >> np.uint64(3)] >> np.uint8(place & np.uint64(7))) & np.uint8(1))
+        n += int((marks[bit >> np.uint64(3)] >> np.uint8(bit & np.uint64(7))) & np.uint8(1))
     return n

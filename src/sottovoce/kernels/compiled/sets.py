@@ -21,24 +21,24 @@ def selected_subsets(rows, coins, words, options, rng, out):  # type: ignore[no-
     order = np.arange(options)
     swapped = np.empty(size, dtype=np.int64)
     for i in range(n):
-        found = 0
-        for place in range(most):
-            later = _below(numbers - place, words[i, place], rng) < size - found
-            belongs = later if found else coins[i, place]
+        kept = 0
+        for index in range(most):
+            later = _below(numbers - index, words[i, index], rng) < size - kept
+            belongs = later if kept else coins[i, index]
             if belongs:
-                out[i, found] = rows[i, place]
-                found += 1
-        for place in range(size - found):
-            drawn = place + _below(options - place, words[i, most + place], rng)
-            order[place], order[drawn] = order[drawn], order[place]
-            swapped[place] = drawn
-            other = order[place]
+                out[i, kept] = rows[i, index]
+                kept += 1
+        for index in range(size - kept):
+            drawn = index + _below(options - index, words[i, most + index], rng)
+            order[index], order[drawn] = order[drawn], order[index]
+            swapped[index] = drawn
+            other = order[index]
             for member in range(most):
                 other += other >= rows[i, member]
-            out[i, found + place] = other
-        for place in range(size - found - 1, -1, -1):
-            drawn = swapped[place]
-            order[place], order[drawn] = order[drawn], order[place]
+            out[i, kept + index] = other
+        for index in range(size - kept - 1, -1, -1):
+            drawn = swapped[index]
+            order[index], order[drawn] = order[drawn], order[index]
         out[i].sort()
 
 
@@ -49,24 +49,24 @@ def wheel_reports(rows, seeds, inside, places, words, options, bins, k0, k1, rng
     held = np.empty(most, dtype=np.int64)
     for i in range(n):
         members = 0
-        for place in range(most):
-            option = rows[i, place]
+        for index in range(most):
+            option = rows[i, index]
             if option < options:
                 four = philox4x32(k0, k1, np.uint64(option >> 2), _NONE, np.uint64(seeds[i]), _PURPOSE)
                 held[members] = np.int64((four[option & 3] * np.uint64(bins)) >> _SHIFT)
                 members += 1
         held[:members].sort()
         taken = 0
-        for place in range(members):
-            if place == 0 or held[place] != held[taken - 1]:
-                held[taken] = held[place]
+        for index in range(members):
+            if index == 0 or held[index] != held[taken - 1]:
+                held[taken] = held[index]
                 taken += 1
         if inside[i] and places[i] < taken:
             out[i] = seeds[i] * bins + held[places[i]]
         else:
             other = _below(bins - taken, words[i], rng)
-            for place in range(taken):
-                other += other >= held[place]
+            for index in range(taken):
+                other += other >= held[index]
             out[i] = seeds[i] * bins + other
 
 

@@ -161,12 +161,12 @@ def _thresholds(scores, marked, largest, thresholds, counts, lows, highs):  # ty
             row = scores[k : k + LANES]
             for p in range(LANES):
                 counts[p] += abs(row[p]) > thresholds[p]
-        found = 0
+        settled = 0
         for p in range(LANES):
             lows[p] = thresholds[p] if counts[p] >= marked else lows[p]
             highs[p] = thresholds[p] if counts[p] <= marked else highs[p]
-            found += counts[p] == marked
-        if found == LANES:
+            settled += counts[p] == marked
+        if settled == LANES:
             break
 
 

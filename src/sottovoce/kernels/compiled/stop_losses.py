@@ -13,8 +13,8 @@ _OUTPUT = types.Array(float64, 1, "C")
 
 
 @njit(void(_OUTPUT, _ROWS, _ROW, float64, _ROW, int64, int64), cache=True, nogil=True)
-def largest_stop_losses(found, ratios, chances, weight, grid, first, last):  # type: ignore[no-untyped-def]
-    """found[j] = max over u in first .. last - 1 and all v of E(ratios[u] - weight ratios[v] - grid[j])_+.
+def largest_stop_losses(out, ratios, chances, weight, grid, first, last):  # type: ignore[no-untyped-def]
+    """out[j] = max over u in first .. last - 1 and all v of E(ratios[u] - weight ratios[v] - grid[j])_+.
 
     The grid is even. What lies between two of its points is gathered at the lower one, as a mass and as a mean.
     """
@@ -34,4 +34,4 @@ def largest_stop_losses(found, ratios, chances, weight, grid, first, last):  # t
             for j in range(points - 1, -1, -1):
                 above += mass[j]
                 total += mean[j]
-                found[j] = max(found[j], total - grid[j] * above)
+                out[j] = max(out[j], total - grid[j] * above)

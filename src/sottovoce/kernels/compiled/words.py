@@ -13,8 +13,8 @@ def buckets(tables, codes, drawn, size, out):  # type: ignore[no-untyped-def]
     for person in range(len(codes)):
         row = tables[drawn[person]]
         word = np.uint32(0)
-        for place in range(codes.shape[1]):
-            word ^= row[place, codes[person, place]]
+        for column in range(codes.shape[1]):
+            word ^= row[column, codes[person, column]]
         out[person] = np.int64((np.uint64(word) * np.uint64(size)) >> _SHIFT)
 
 
@@ -28,9 +28,9 @@ def add_scores(supporting, start, high, low, bits, low_bits, out):  # type: igno
     mask = (1 << low_bits) - 1
     for row in range(rows):
         own, first, upper, lower = supporting[row], start[row], high[row], low[row]
-        for place in range(len(bits)):
-            word = first ^ upper[bits[place] >> low_bits] ^ lower[bits[place] & mask]
-            out[place] += own[np.int64((np.uint64(word) * np.uint64(size)) >> _SHIFT)]
+        for index in range(len(bits)):
+            word = first ^ upper[bits[index] >> low_bits] ^ lower[bits[index] & mask]
+            out[index] += own[np.int64((np.uint64(word) * np.uint64(size)) >> _SHIFT)]
 
 
 @njit(cache=True, nogil=True)
@@ -44,8 +44,8 @@ def add_free_scores(supporting, trials, owners, tables, codes, used, numbers, hi
         own, table, owner, n = supporting[row], tables[row], owners[row], trials[row]
         for person in range(len(codes)):
             word = np.uint32(0)
-            for place in range(used[person]):
-                word ^= table[place, codes[person, place]]
+            for column in range(used[person]):
+                word ^= table[column, codes[person, column]]
             bucket = np.int64((np.uint64(word) * np.uint64(size)) >> _SHIFT)
             if owner[bucket] == -1 or owner[bucket] == numbers[person]:
                 hits[person] += own[bucket]

@@ -16,7 +16,6 @@ from sottovoce.adaptive.state import FinishedRound
 from sottovoce.estimates.intervals import Interval
 from sottovoce.lab.fleet.people import true_answers
 from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUNDS", "AskedQuestion", "ask_in_turn", "reports_to_close", "state_adaptive", "true_records"]
 
@@ -66,7 +65,7 @@ class AskedQuestion:
 def state_adaptive() -> Panel:
     """Up to four questions about records of age, country and playing."""
     domain = {"age": AGES, "country": list(COUNTRIES), "plays": list(PLAYS)}
-    return Survey.adaptive(domain, ROUNDS, EPSILON, title="Music, one question after another")
+    return Panel(domain, rounds=ROUNDS, epsilon=EPSILON, title="Music, one question after another")
 
 
 def true_records() -> Floats:
@@ -78,7 +77,7 @@ def true_records() -> Floats:
     return np.asarray(tilted / tilted.sum()).ravel()
 
 
-def reports_to_close(users: int) -> int:
+def reports_to_close(people: int) -> int:
     """Reports after which a round is closed: six standard deviations below the expected number.
 
     Examples
@@ -87,24 +86,24 @@ def reports_to_close(users: int) -> int:
     48838
     """
     share = 1 / ROUNDS
-    return int(users * share - 6 * math.sqrt(users * share * (1 - share)))
+    return int(people * share - 6 * math.sqrt(people * share * (1 - share)))
 
 
 def ask_in_turn(session: Session, progress: Callable[[int], object] | None = None) -> tuple[AskedQuestion, ...]:
     """Four questions: country, music in the largest country and everywhere, then one that depends on these."""
     where = f"find(country, ({', '.join(repr(name) for name in COUNTRIES)}))"
     lives = session.choose(where, COUNTRIES, progress=progress)
-    top = lives.top(1)[0][0]
-    place = COUNTRIES.index(top)
-    share = float(lives.require_estimate().values[place])
+    top = lives.top(1)[0].label
+    country = COUNTRIES.index(top)
+    share = float(lives.require_estimate().values[country])
     here, anywhere = f"country == '{top}' and plays != 'never'", "plays != 'never'"
     playing = session.ask(here, progress=progress).value
     everybody = session.ask(anywhere, progress=progress).value
     more = playing > everybody * share
     last = f"country == '{top}' and plays == 'daily'" if more else "age < 30 and plays != 'never'"
     further = session.ask(last, progress=progress).value
-    told = (
-        (f"Where do you live? Most live in {top}.", place, share),
+    described = (
+        (f"Where do you live? Most live in {top}.", country, share),
         (f"Do you live in {top} and make music?", 0, playing),
         ("And wherever you live: do you make music?", 0, everybody),
         (
@@ -113,7 +112,7 @@ def ask_in_turn(session: Session, progress: Callable[[int], object] | None = Non
             further,
         ),
     )
-    rounds = zip(told, session.state.past, session.intervals(), strict=True)
+    rounds = zip(described, session.state.past, session.intervals(), strict=True)
     return tuple(_read(words, past, index, value, ends) for (words, index, value), past, ends in rounds)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.questions.queries import Queries
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
 
@@ -16,7 +17,7 @@ __all__ = ["AGES", "AgeQuantile", "Ages", "read_ages", "state_ages", "true_ages"
 
 AGES = range(100)
 EPSILON = 1.0
-USERS = 1_000_000
+PEOPLE = 1_000_000
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
@@ -33,7 +34,7 @@ class AgeQuantile:
 class Ages:
     """The estimates of all hundred answers, beside the truth."""
 
-    users: int
+    people: int
     epsilon: float
     n_queries: int
     mechanism: str
@@ -63,14 +64,14 @@ def true_ages() -> NDArray[np.float64]:
 
 def state_ages() -> Survey:
     """How many people are at most 0, 1, .., 99 years old?"""
-    return Survey.queries(Prefix(AGES), EPSILON, strategy="haar", users=USERS, title="How old are you?")
+    return Survey(Queries(Prefix(AGES)), epsilon=EPSILON, strategy="haar", people=PEOPLE, title="How old are you?")
 
 
 def read_ages(survey: Survey, estimate: Estimate) -> Ages:
     """What the estimate says, beside the truth."""
     cdf = survey.design.workload.matvec(true_ages())
     return Ages(
-        users=estimate.n_reports,
+        people=estimate.n_reports,
         epsilon=survey.epsilon,
         n_queries=survey.n_answers,
         mechanism=survey.mechanism.name,

@@ -15,8 +15,9 @@ from sottovoce.domain import Domain
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.intervals import Interval
 from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text, true_frequencies
-from sottovoce.lab.simulation.repeats import check_users, seeds_of
+from sottovoce.lab.simulation.repeats import check_people, seeds_of
 from sottovoce.lab.simulation.survey_error import Errors
+from sottovoce.questions.shares import Shares
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
@@ -101,7 +102,7 @@ class EstimatedShare:
 class CrowdErrors:
     """Mean errors with that many people, and the bounds on the projected one."""
 
-    users: int
+    people: int
     repeats: int
     l2_raw: float
     l2_projected: float
@@ -122,7 +123,7 @@ class MusicResult:
     crowds: tuple[CrowdErrors, ...]
 
     @property
-    def users(self) -> int:
+    def people(self) -> int:
         """How many people answered."""
         return self.aggregate.n_reports
 
@@ -145,7 +146,7 @@ class MusicResult:
     @property
     def l2_bound_paper(self) -> float:
         """Theorem 4.2 for as many people."""
-        return theorem_4_2(self.survey.n_answers, self.survey.epsilon, self.users).value
+        return theorem_4_2(self.survey.n_answers, self.survey.epsilon, self.people).value
 
     def top(self, k: int) -> list[EstimatedShare]:
         """The k answers most people give by the estimate, the most frequent first."""
@@ -159,7 +160,7 @@ class MusicResult:
         mechanism: Any = self.survey.mechanism
         return {
             "question": QUESTION,
-            "users": self.users,
+            "people": self.people,
             "epsilon": self.survey.epsilon,
             "exact_epsilon": mechanism.exact_epsilon,
             "domain_size": self.survey.n_answers,
@@ -194,7 +195,7 @@ def percent(share: float, digits: int = 2) -> str:
 def state_survey() -> Survey:
     """The survey: 300 possible answers, epsilon 1, the best mechanism with a short report."""
     domain = Domain.product(instrument=list(INSTRUMENTS), style=list(STYLES))
-    return Survey.distribution(domain, EPSILON, title=QUESTION, max_report_bytes=REPORT_BYTES)
+    return Survey(Shares(domain), epsilon=EPSILON, title=QUESTION, max_report_bytes=REPORT_BYTES)
 
 
 def sample_reports(
@@ -204,11 +205,11 @@ def sample_reports(
 
     `draw` returns a person's report for a name and an answer; without it the survey draws it here.
     """
-    found = []
+    reports = []
     for person, answer, other in PEOPLE:
         report = survey.randomize(answer) if draw is None else draw(person, answer)
-        found.append(_sample_report(survey, person, answer, other, report))
-    return tuple(found)
+        reports.append(_sample_report(survey, person, answer, other, report))
+    return tuple(reports)
 
 
 def _sample_report(
@@ -228,14 +229,14 @@ def _sample_report(
     )
 
 
-def gather(survey: Survey, users: int, seed: int, progress: Progress | None = None) -> Aggregate:
+def gather(survey: Survey, people: int, seed: int, progress: Progress | None = None) -> Aggregate:
     """The counted reports of people drawn from the true distribution."""
     people_seed, report_seed = seeds_of(seed, 2)
-    people = histogram_of(true_frequencies(), check_users(users), people_seed)
-    return survey.simulate_aggregate(histogram=people, seed=report_seed, progress=progress)
+    crowd = histogram_of(true_frequencies(), check_people(people), people_seed)
+    return survey.simulate_aggregate(histogram=crowd, seed=report_seed, progress=progress)
 
 
-def crowd_sizes(users: int) -> list[tuple[int, int]]:
+def crowd_sizes(people: int) -> list[tuple[int, int]]:
     """Smaller numbers of people, down to a thousandth in half decades, and how often each is simulated.
 
     Up to ten times, as long as all simulations of one size together have no more than an eighth of the people.
@@ -245,15 +246,15 @@ def crowd_sizes(users: int) -> list[tuple[int, int]]:
     >>> crowd_sizes(1_000_000)[:3]
     [(1000, 10), (3162, 10), (10000, 10)]
     """
-    sizes = [round(users / 10 ** (half_decades / 2)) for half_decades in range(6, 0, -1)]
-    return [(size, max(1, min(10, users // (8 * size)))) for size in sizes if size >= 10]
+    sizes = [round(people / 10 ** (half_decades / 2)) for half_decades in range(6, 0, -1)]
+    return [(size, max(1, min(10, people // (8 * size)))) for size in sizes if size >= 10]
 
 
-def smaller_crowds(survey: Survey, users: int, seed: int, progress: Progress | None = None) -> tuple[CrowdErrors, ...]:
+def smaller_crowds(survey: Survey, people: int, seed: int, progress: Progress | None = None) -> tuple[CrowdErrors, ...]:
     """Errors with fewer people."""
     truth = true_frequencies()
     measured = []
-    for size, repeats in crowd_sizes(users):
+    for size, repeats in crowd_sizes(people):
         seeds = seeds_of(seed + size, repeats)
         estimates = [survey.estimate(gather(survey, size, own_seed, progress)) for own_seed in seeds]
         measured.append(_crowd(estimates, truth))
@@ -265,7 +266,7 @@ def _crowd(estimates: list[Estimate], truth: Floats) -> CrowdErrors:
     errors = [Errors.of(estimate, truth) for estimate in estimates]
     first = estimates[0]
     return CrowdErrors(
-        users=first.n_reports,
+        people=first.n_reports,
         repeats=len(estimates),
         l2_raw=float(np.mean([e.l2_raw for e in errors])),
         l2_projected=float(np.mean([e.l2_projected for e in errors])),

@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from sottovoce.domain.number import number
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.lab.demo.adaptive import COUNTRIES, PLAYS
 from sottovoce.lab.fleet.people import true_answers
+from sottovoce.questions.choices import choices
+from sottovoce.questions.number import number
+from sottovoce.questions.records import Records
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["FormAnswer", "people_for_forms", "read_forms", "state_forms"]
@@ -49,13 +51,13 @@ def state_forms() -> tuple[Survey, Survey, Survey]:
     played = "How many minutes did you play last week?"
     fields = {"country": list(COUNTRIES), "plays": list(PLAYS), "minutes": number(0, 600, "minutes")}
     return (
-        Survey.number(0, 600, EPSILON, unit="minutes", title=played),
-        Survey.choices(OWNED, EPSILON, most=3, title="Which of these do you own? At most three"),
-        Survey.records(fields, tables=2, epsilon=EPSILON, title="Where you live, how often and how long you play"),
+        Survey(number(0, 600, "minutes"), epsilon=EPSILON, title=played),
+        Survey(choices(OWNED, most=3), epsilon=EPSILON, title="Which of these do you own? At most three"),
+        Survey(Records(fields, tables=2), epsilon=EPSILON, title="Where you live, how often and how long you play"),
     )
 
 
-def people_for_forms(users: int) -> int:
+def people_for_forms(people: int) -> int:
     """How many people answer each of them: a tenth, and enough for the service to show an estimate.
 
     Examples
@@ -63,7 +65,7 @@ def people_for_forms(users: int) -> int:
     >>> people_for_forms(1_000_000), people_for_forms(1000)
     (100000, 500)
     """
-    return max(users // 10, 500)
+    return max(people // 10, 500)
 
 
 def read_forms(estimates: tuple[Estimate, ...]) -> tuple[FormAnswer, ...]:

@@ -14,7 +14,7 @@ from sottovoce.domain import Domain
 from sottovoce.estimates.curve import Curve
 from sottovoce.lab.simulation.repeats import seeds_of
 from sottovoce.questions.shares import Shares
-from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.surveys.survey import Tracking
 
 __all__ = ["MONTHS", "Habit", "HabitMonth", "follow_habit", "state_habit", "true_habit"]
 
@@ -91,9 +91,9 @@ class Habit:
 def state_habit(today: date) -> Tracking:
     """One survey for twelve months, from the first day of the next month on."""
     starts = date(today.year + today.month // 12, today.month % 12 + 1, 1)
-    return Survey.tracking(
+    return Tracking(
         Shares(Domain.of(["no", HABIT])),
-        EPSILON,
+        epsilon=EPSILON,
         every="month",
         starts=starts,
         periods=MONTHS,
@@ -115,14 +115,14 @@ def true_habit(month: int) -> float:
 
 def follow_habit(
     tracking: Tracking,
-    users: int,
+    people: int,
     seed: int,
     drawn: tuple[tuple[str, str], ...] = (),
     progress: Callable[[int], object] | None = None,
 ) -> Habit:
     """Simulate the year: everybody has a value in every month, and answers in one of them."""
     people_seed, report_seed = seeds_of(seed, 2)
-    readiness = np.random.Generator(np.random.PCG64DXSM(people_seed)).random(users, dtype=np.float32)
+    readiness = np.random.Generator(np.random.PCG64DXSM(people_seed)).random(people, dtype=np.float32)
 
     def values(month: int) -> Any:
         return (readiness < true_habit(month)).astype(np.int8)
@@ -136,7 +136,7 @@ def follow_habit(
             point.label,
             point.n_reports,
             share,
-            *(float(figure or 0.0) for figure in (point.value, point.low, point.high, point.band_low, point.band_high)),
+            *(point.value, point.low, point.high, point.band_low, point.band_high),
         )
         for point, share in zip(curve.series(HABIT).points, truth, strict=True)
     )

@@ -56,7 +56,7 @@ def svg_element(figure: Any, name: str) -> str:
 
 def demo_figure(demo: MusicResult) -> Any:
     """The demonstration's most frequent answers, estimated and true."""
-    title = f"What {demo.users:,} people would love to play, each report randomized (epsilon {demo.survey.epsilon:g})"
+    title = f"What {demo.people:,} people would love to play, each report randomized (epsilon {demo.survey.epsilon:g})"
     figure = answers_figure(demo.top(14), 12, 6)
     figure.axes[0].set_title(title, loc="left", fontsize=TITLE, color=STYLE["ink"], pad=12)
     return figure
@@ -73,7 +73,7 @@ def answers_figure(rows: Sequence[EstimatedShare], width: float, height: float) 
 
 
 def shuffled_figure(crowd: ShuffledCrowd) -> Any:
-    """The same answers of the same people without and with a shuffler, side by side on one scale."""
+    """A figure of one crowd's answers without and with a shuffler, side by side on one scale."""
     require_matplotlib()
     figure = new_figure(15, 6)
     axes = figure.subplots(1, 2, sharex=True)
@@ -82,8 +82,8 @@ def shuffled_figure(crowd: ShuffledCrowd) -> Any:
         _draw_answers(ax, rows)
         ax.set_title(title, loc="left", fontsize=TITLE, color=STYLE["ink"], pad=36)
         words = promise.replace("; ", ";\n")
-        place = {"xycoords": "axes fraction", "xytext": (0, 4), "textcoords": "offset points", "va": "bottom"}
-        ax.annotate(words, (0, 1), fontsize=SMALL, color=STYLE["muted"], **place)
+        options = {"xycoords": "axes fraction", "xytext": (0, 4), "textcoords": "offset points", "va": "bottom"}
+        ax.annotate(words, (0, 1), fontsize=SMALL, color=STYLE["muted"], **options)
     legend_below(axes[1])
     return figure
 
@@ -119,7 +119,7 @@ def crowds_figure(crowds: Sequence[CrowdErrors]) -> Any:
 
     figure = new_figure(8, 5)
     ax = figure.subplots()
-    people = [crowd.users for crowd in crowds]
+    people = [crowd.people for crowd in crowds]
     for name, label, look in (
         ("l2_raw", "raw, measured", {"color": STYLE["raw"], "marker": "o"}),
         ("l2_projected", "projected, measured", {"color": STYLE["estimate"], "marker": "o"}),
@@ -144,7 +144,7 @@ def ages_figure(ages: Ages) -> Any:
     years = range(len(ages.truth))
     low, high, values, truth = (100 * np.array(line) for line in (ages.low, ages.high, ages.values, ages.truth))
     ax.fill_between(years, low, high, color=STYLE["bar"], alpha=0.45, linewidth=0, label="95 % interval")
-    ax.plot(years, values, color=STYLE["estimate"], label=f"estimate from {ages.users:,} reports")
+    ax.plot(years, values, color=STYLE["estimate"], label=f"estimate from {ages.people:,} reports")
     ax.plot(years, truth, ":", color=STYLE["truth"], label="truth")
     ax.yaxis.set_major_formatter("{x:g} %")
     finish_axes(ax, "years old, at most", "of the people")

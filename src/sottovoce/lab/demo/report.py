@@ -43,8 +43,8 @@ def render(result: DemoResult) -> str:
     errors = demo.errors
     largest = max(float(demo.truth.max()), float(demo.estimate.raw.max()))
     words = {
-        "users": f"{demo.users:,}",
-        "plain_users": str(demo.users),
+        "people": f"{demo.people:,}",
+        "plain_people": str(demo.people),
         "domain_size": f"{size}",
         "report_bytes": f"{len(demo.sample_reports[0].report)} bytes",
         "report_bits": f"{mechanism.report_bits}",
@@ -77,12 +77,12 @@ def render(result: DemoResult) -> str:
         "hostile": f"{result.influence.hostile:,}",
         "hostile_share": f"{100 * result.influence.fraction:.3g}\N{NARROW NO-BREAK SPACE}%",
         "moved": f"{'' if result.influence.exact else 'at most '}{100 * result.influence.largest:.2f}",
-        "ages_users": f"{ages.users:,}",
+        "ages_people": f"{ages.people:,}",
         "ages_queries": f"{ages.n_queries}",
         "ages_bytes": f"{ages.report_bytes} byte{'s' * (ages.report_bytes > 1)}",
         "ages_error": f"{ages.l2_projected:.3f}",
         "ages_bound": f"{ages.l2_bound:.3f}",
-        "forms_users": f"{result.forms[0].reports:,}",
+        "forms_people": f"{result.forms[0].reports:,}",
         "habit_promise": result.habit.promise,
         "habit_drawn": "; ".join(f"{name} in {label}" for name, label in result.habit.drawn),
         "habit_month": result.habit.months[PATH_OPENS - 1].label,
@@ -90,7 +90,7 @@ def render(result: DemoResult) -> str:
         "habit_ends": f"{100 * result.habit.change_low:.1f} to {100 * result.habit.change_high:.1f}",
         "habit_truth": f"{100 * result.habit.true_change:+.1f}",
         "habit_trend": str(result.habit.curve.trend(HABIT)),
-        "shuffled_users": f"{shuffled.users:,}",
+        "shuffled_people": f"{shuffled.people:,}",
         "shuffled_epsilon": f"{shuffled.direct.epsilon:g}",
         "direct_promise": shuffled.promises[0],
         "both_promise": shuffled.promises[1],
@@ -100,17 +100,17 @@ def render(result: DemoResult) -> str:
         "left": f"{result.ledger.left:.4g} of {result.ledger.budget:.4g}",
     }
     drawn = {
-        "sample_reports": "\n".join(_card(one, len(demo.survey.tag)) for one in demo.sample_reports),
+        "sample_reports": "\n".join(_card(sample, len(demo.survey.tag)) for sample in demo.sample_reports),
         "rows": "\n".join(_row(row) for row in demo.top(12)),
         "bars": _picture(lambda: answers_figure(demo.top(20), 8, 7), "the most common answers, estimated and true"),
         "maps": _picture(lambda: maps_figure(demo), "shares by instrument and style: true, raw and projected"),
         "curves": _picture(lambda: crowds_figure(demo.crowds), "error against the number of people"),
         "ages": _picture(lambda: ages_figure(ages), "share of the people up to every age"),
         "quantiles": "\n".join(_quantile(row) for row in ages.quantiles),
-        "asked": "\n".join(_asked(one) for one in result.asked),
+        "asked": "\n".join(_asked(asked) for asked in result.asked),
         "habit": _picture(lambda: habit_figure(result.habit), "share by month"),
         "shuffled_bars": _picture(lambda: shuffled_figure(shuffled), "the same answers without and with a shuffler"),
-        "forms": "\n".join(_form(one) for one in result.forms),
+        "forms": "\n".join(_form(form) for form in result.forms),
         "ledger": _ledger(result.ledger),
     }
     template = Template(files("sottovoce.lab.demo").joinpath("report.html.template").read_text(encoding="utf-8"))
@@ -142,19 +142,19 @@ def _quantile(row: AgeQuantile) -> str:
     return f'<tr><td>{percent(row.share, 0)}</td><td>{row.truth}</td><td class="value">{row.estimate}</td></tr>'
 
 
-def _asked(one: AskedQuestion) -> str:
+def _asked(asked: AskedQuestion) -> str:
     return (
-        f'<tr><td class="wraps">{escape(one.words)}<code>{escape(one.query)}</code></td><td>{one.reports:,}</td>'
-        f'<td>{100 * one.truth:.1f}</td><td class="value">{100 * one.value:.1f}</td>'
-        f"<td>{100 * one.low:.1f} to {100 * one.high:.1f}</td><td>{_mark(one.hit)}</td></tr>"
+        f'<tr><td class="wraps">{escape(asked.words)}<code>{escape(asked.query)}</code></td><td>{asked.reports:,}</td>'
+        f'<td>{100 * asked.truth:.1f}</td><td class="value">{100 * asked.value:.1f}</td>'
+        f"<td>{100 * asked.low:.1f} to {100 * asked.high:.1f}</td><td>{_mark(asked.hit)}</td></tr>"
     )
 
 
-def _form(one: FormAnswer) -> str:
+def _form(form: FormAnswer) -> str:
     return (
-        f'<tr><td class="wraps">{escape(one.title)}</td><td>{escape(one.answer)}</td><td>{one.truth:.1f}</td>'
-        f'<td class="value">{one.value:.1f}</td><td>{one.low:.1f} to {one.high:.1f} {escape(one.unit)}</td>'
-        f"<td>{_mark(one.hit)}</td></tr>"
+        f'<tr><td class="wraps">{escape(form.title)}<code>{escape(form.answer)}</code></td><td>{form.truth:.1f}</td>'
+        f'<td class="value">{form.value:.1f}</td><td>{form.low:.1f} to {form.high:.1f} {escape(form.unit)}</td>'
+        f"<td>{_mark(form.hit)}</td></tr>"
     )
 
 

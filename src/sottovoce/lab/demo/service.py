@@ -58,12 +58,12 @@ def running_service(data: Path | None = None, port: int = 0) -> Iterator[DemoSer
         If the port or the folder cannot be used.
     """
     check_empty(data)
-    with tempfile.TemporaryDirectory(prefix="sottovoce-demo-", ignore_cleanup_errors=True) as place:
-        folder = Path(place) / "data" if data is None else data
+    with tempfile.TemporaryDirectory(prefix="sottovoce-demo-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary) / "data" if data is None else data
         command = [sys.executable, "-m", "sottovoce", "serve", "--json", "--new-admin-token"]
         where = ["--host", "127.0.0.1", "--port", str(port), "--data", str(folder)]
         quiet = {name: value for name, value in os.environ.items() if not name.startswith("SOTTOVOCE_")}
-        written = Path(place) / "service.log"
+        written = Path(temporary) / "service.log"
         with written.open("wb") as log:
             # In its own session: Ctrl-C reaches this process only, which then stops the service cleanly.
             process = subprocess.Popen(

@@ -22,7 +22,7 @@ from sottovoce.surveys.survey import Survey
 
 __all__ = ["ShuffledCrowd", "compare_shuffled"]
 
-USERS: Final = 50_000
+PEOPLE: Final = 50_000
 DELTA: Final = 1e-6
 _SHOWN: Final = 12
 
@@ -46,14 +46,14 @@ class ShuffledCrowd:
     planned: Plan
 
     @property
-    def users(self) -> int:
+    def people(self) -> int:
         """How many people answered."""
         return self.direct.n_reports
 
     @property
     def promises(self) -> tuple[str, str]:
         """The guarantees of both."""
-        return f"local {guarantee(self.direct.epsilon)} on the device, whoever colludes", self.planned.promise
+        return f"local {guarantee(self.direct.epsilon)} on the device, against any collusion", self.planned.promise
 
     @property
     def errors(self) -> tuple[Errors, Errors]:
@@ -76,11 +76,11 @@ class ShuffledCrowd:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        told = {}
+        crowds = {}
         for name, estimate, errors, promise, rows in zip(
             ("direct", "shuffled"), (self.direct, self.shuffled), self.errors, self.promises, self.rows, strict=True
         ):
-            told[name] = {
+            crowds[name] = {
                 "epsilon": estimate.epsilon,
                 "mechanism": estimate.survey.mechanism.name,
                 "promise": promise,
@@ -88,17 +88,17 @@ class ShuffledCrowd:
                 "top": [{**asdict(row), "hit": row.hit} for row in rows],
             }
         central = self.planned.central
-        return {"users": self.users, **told, "central": None if central is None else central.to_dict()}
+        return {"people": self.people, **crowds, "central": None if central is None else central.to_dict()}
 
 
 def compare_shuffled(seed: int) -> ShuffledCrowd:
     """Let the same simulated people answer both surveys."""
     direct = state_survey()
     planned = plan(
-        direct.question, central_epsilon=direct.epsilon, delta=DELTA, users=USERS, max_report_bytes=REPORT_BYTES
+        direct.question, central_epsilon=direct.epsilon, delta=DELTA, people=PEOPLE, max_report_bytes=REPORT_BYTES
     )
     people_seed, direct_seed, shuffled_seed = seeds_of(seed, 3)
-    people = histogram_of(true_frequencies(), USERS, people_seed)
+    people = histogram_of(true_frequencies(), PEOPLE, people_seed)
 
     def asked(survey: Survey, own_seed: int) -> Estimate:
         return survey.estimate(survey.simulate_aggregate(histogram=people, seed=own_seed))

@@ -30,7 +30,7 @@ from sottovoce.lab.demo.shuffled import ShuffledCrowd
 from sottovoce.lab.fleet import Sent
 
 __all__ = [
-    "FEWEST_USERS",
+    "FEWEST_PEOPLE",
     "HOSTILE",
     "RESENT_BATCHES",
     "DemoDevices",
@@ -42,7 +42,7 @@ __all__ = [
 
 HOSTILE: Final = 0.01
 RESENT_BATCHES: Final = 20
-FEWEST_USERS: Final = 1000
+FEWEST_PEOPLE: Final = 1000
 _LOOK: Final = 0.1
 _FEW_SINGLES: Final = 50
 """People who answer the number, the choices and the form by devices of their own."""
@@ -55,14 +55,14 @@ RECORD_OF: Final = {
 }
 
 
-def check_fleet(users: int) -> int:
-    """Return `users` if there are enough of them for the service to show estimates."""
-    if users < FEWEST_USERS:
+def check_fleet(people: int) -> int:
+    """Return `people` if there are enough of them for the service to show estimates."""
+    if people < FEWEST_PEOPLE:
         raise SimulationError(
-            f"the number of people must be at least {FEWEST_USERS:,}: a quarter of them answer each adaptive question, "
+            f"the number of people must be at least {FEWEST_PEOPLE:,}: a quarter answer each adaptive question, "
             "and the service shows no estimate from fewer than 100 reports"
         )
-    return users
+    return people
 
 
 @final
@@ -85,7 +85,7 @@ class ServiceMetrics:
 
     @classmethod
     def read(cls, text: str) -> ServiceMetrics:
-        """From Prometheus' text form.
+        """Read figures from Prometheus' text form.
 
         Examples
         --------
@@ -128,13 +128,13 @@ class DemoResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
-        names = ("distribution", "queries", "adaptive", "number", "choices", "records")
+        names = ("shares", "queries", "panel", "number", "choices", "records")
         return {
             **self.music.to_dict(),
             "influence": self.influence.to_dict(),
             "ages": self.ages.to_dict(),
-            "adaptive": [one.to_dict() for one in self.asked],
-            "forms": [one.to_dict() for one in self.forms],
+            "panel": [asked.to_dict() for asked in self.asked],
+            "forms": [form.to_dict() for form in self.forms],
             "habit": self.habit.to_dict(),
             "shuffled": self.shuffled.to_dict(),
             "fleet": {name: sent.to_dict() for name, sent in zip(names, self.sent, strict=True)},
@@ -171,7 +171,7 @@ class DemoDevices:
     def join(self, live: LiveSurvey) -> tuple[tuple[str, str], ...]:
         """Take part in a tracking survey; which period each device has drawn. Nothing is charged."""
         receipts = {name: device.join(self._url, live.id) for name, device in self.devices.items()}
-        return tuple((name, one.period.label) for name, one in receipts.items() if one.period is not None)
+        return tuple((name, receipt.period.label) for name, receipt in receipts.items() if receipt.period is not None)
 
     def close(self) -> None:
         """Close connections."""
@@ -183,8 +183,8 @@ class DemoDevices:
 class DemoSurveys:
     """The seven surveys on a running service, and the fleets that answer them."""
 
-    def __init__(self, service: DemoService, users: int, seed: int) -> None:
-        self.service, self.users, self._seed = service, check_fleet(users), seed
+    def __init__(self, service: DemoService, people: int, seed: int) -> None:
+        self.service, self.people, self._seed = service, check_fleet(people), seed
         self.collector: Collector = connect(service.url, service.token, key=service.fingerprint)
         self.owners = DemoDevices(service.url)
         self.music, self.ages, self.turns = (
@@ -211,19 +211,19 @@ class DemoSurveys:
     def ask_in_turn(self, progress: Progress | None = None) -> tuple[tuple[AskedQuestion, ...], Sent]:
         """Four questions, each after the answer to the one before; devices answer in the background."""
         with self._background() as answering:
-            session = self.turns.session(reports=reports_to_close(self.users))
+            session = self.turns.session(reports=reports_to_close(self.people))
             asked = ask_in_turn(session, progress)
         return asked, answering()
 
     def ask_forms(self, progress: Progress | None = None) -> tuple[tuple[FormAnswer, ...], tuple[Sent, ...]]:
         """A tenth of the people answer each of a number, choices and a form."""
-        people = people_for_forms(self.users)
+        people = people_for_forms(self.people)
         sent = tuple(self._drive(live, "zipf", progress, people=people, singles=_FEW_SINGLES) for live in self.forms)
         return read_forms(tuple(self.counted(live).estimate() for live in self.forms)), sent
 
     def follow_habit(self, progress: Progress | None = None) -> Habit:
         """Three devices draw their months; the year itself is simulated, since the service's clock goes no faster."""
-        return follow_habit(self.stated_habit, self.users, self._seed, self.owners.join(self.habit), progress)
+        return follow_habit(self.stated_habit, self.people, self._seed, self.owners.join(self.habit), progress)
 
     def figures(self) -> ServiceMetrics:
         """The service's own metrics."""
@@ -245,8 +245,8 @@ class DemoSurveys:
         resend: int = 0,
         **more: Any,
     ) -> Sent:
-        """Drive so many people, or everybody but the people from operas, whose devices answer by themselves."""
-        fleeting = self.users - len(PEOPLE) if people is None else people
+        """Drive this many people, or everybody but the people from operas, whose devices answer by themselves."""
+        fleeting = self.people - len(PEOPLE) if people is None else people
         sent = fleet.run(
             self.service.url,
             live.id,
@@ -264,25 +264,25 @@ class DemoSurveys:
     @contextlib.contextmanager
     def _background(self) -> Iterator[Callable[[], Sent]]:
         """The devices of the third survey, at work while the block runs."""
-        over, found = threading.Event(), list[Sent | SottovoceError]()
+        over, outcomes = threading.Event(), list[Sent | SottovoceError]()
         guests = self.owners.guests(RECORD_OF)
 
         def drive() -> None:
             try:
-                found.append(self._drive(self.turns, true_records(), None, guests=guests, stop=over))
+                outcomes.append(self._drive(self.turns, true_records(), None, guests=guests, stop=over))
             except KeyboardInterrupt:
                 return  # the block is over already
             except SottovoceError as error:
-                found.append(error)
+                outcomes.append(error)
                 _thread.interrupt_main()  # nobody answers any more: the session must not wait
 
         def outcome() -> Sent:
-            if isinstance(found[0], Sent):
-                return found[0]
-            raise found[0]
+            if isinstance(outcomes[0], Sent):
+                return outcomes[0]
+            raise outcomes[0]
 
         def failed() -> bool:
-            return bool(found) and not isinstance(found[0], Sent)
+            return bool(outcomes) and not isinstance(outcomes[0], Sent)
 
         thread = threading.Thread(target=drive)
         thread.start()

@@ -18,7 +18,7 @@ from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, check_integer
 from sottovoce.device import CollectorClient, Device, Http, MemoryStore, Patience
 from sottovoce.device.fetch import Published, check_survey_id
 from sottovoce.lab.fleet.people import (
-    MOST_USERS,
+    MOST_PEOPLE,
     REPORTS,
     Respondents,
     Unlisted,
@@ -49,7 +49,7 @@ Progress = Callable[[int], object]
 def run(
     url: str,
     survey_id: str,
-    users: int,
+    people: int,
     *,
     singles: int = DEFAULT_SINGLES,
     batch: int = DEFAULT_BATCH,
@@ -73,13 +73,13 @@ def run(
 
     Parameters
     ----------
-    users, singles
+    people, singles
         How many people there are, and how many of them answer by themselves.
     batch
         Largest number of reports per request; fewer if they exceed a megabyte.
     distribution
-        Of people's values: "zipf", "uniform", "geometric", a file's name, shares that sum to one, or integers, exactly
-        so many people of each value. People with vectors are those of `simulate vector`.
+        The distribution of values: "zipf", "uniform", "geometric", a file's name, shares that sum to one, or integers,
+        the exact number of people with each value. People with vectors are those of `simulate vector`.
     seed
         For the same people and the same reports in batches again. Report ids and whatever single devices draw come from
         the system's entropy all the same.
@@ -101,8 +101,8 @@ def run(
     ServiceError
         If the collector cannot be reached, or refuses all reports.
     """
-    people = check_integer("users", users, 1, MOST_USERS)
-    alone = min(people, check_integer("singles", singles, 0, MOST_USERS))
+    people = check_integer("people", people, 1, MOST_PEOPLE)
+    alone = min(people, check_integer("singles", singles, 0, MOST_PEOPLE))
     check_integer("batch", batch, 1, _MOST_BATCH)
     check_integer("resend", resend, 0, 2**20)
     threads = check_integer("connections", connections, 1, 16)
@@ -115,8 +115,8 @@ def run(
 
     patience = Patience(attempts=check_integer("attempts", attempts, 1, 1000), first=0.05, sleep=pause)
     http = Http(url, insecure=insecure)
-    found = CollectorClient(http, patience).survey(check_survey_id(survey_id), None)
-    asked = found.survey.once if isinstance(found.survey, Tracking) else found.survey
+    published = CollectorClient(http, patience).survey(check_survey_id(survey_id), None)
+    asked = published.survey.once if isinstance(published.survey, Tracking) else published.survey
     crowd, shares = respondents_for(asked, people, distribution, fixed)
     began = time.monotonic()
     ends = None if seconds is None else began + float(seconds)
@@ -125,14 +125,14 @@ def run(
     pool = ThreadPoolExecutor(threads)
     try:
         fleet = _Fleet(http, patience, pool, threads, batch, fixed, resend, ends, stopped, tally, progress)
-        devices = [_Owner(*guest) for guest in guests] + fleet.devices(found.survey, crowd.values(alone))
-        if isinstance(found.survey, Panel):
+        devices = [_Owner(*guest) for guest in guests] + fleet.devices(published.survey, crowd.values(alone))
+        if isinstance(published.survey, Panel):
             assert isinstance(crowd, Urn)
-            ended = fleet.answer_rounds(found, crowd, devices, rounds)
-        elif isinstance(found.survey, Tracking):
-            ended = fleet.answer_periods(found, found.survey, crowd, devices, rounds)
+            ended = fleet.answer_rounds(published, crowd, devices, rounds)
+        elif isinstance(published.survey, Tracking):
+            ended = fleet.answer_periods(published, published.survey, crowd, devices, rounds)
         else:
-            ended = fleet.answer(found, crowd, devices)
+            ended = fleet.answer(published, crowd, devices)
     except KeyboardInterrupt:
         ended = "interrupted"
     finally:
@@ -146,8 +146,8 @@ def run(
         truth = list(zip(labels, true_answers(asked, shares).tolist(), strict=True))
     return Sent(
         survey=survey_id,
-        kind=found.survey.kind,
-        users=people,
+        kind=published.survey.kind,
+        people=people,
         seed=fixed,
         singles=tally.singles,
         batches=tally.batches,
@@ -210,9 +210,9 @@ class _Fleet:
 
         return [_Owner(device(), value) for value in values]
 
-    def answer(self, found: Published, crowd: Respondents, devices: list[_Owner]) -> Ended:
+    def answer(self, published: Published, crowd: Respondents, devices: list[_Owner]) -> Ended:
         """Everybody answers one survey."""
-        asked = found.survey
+        asked = published.survey
         assert isinstance(asked, Survey)
         self._one_by_one(asked.id, devices)
         sender = BatchSender(self.http, asked.id, self.patience, self.pool, 2 * self.threads, self.tally)
@@ -230,15 +230,15 @@ class _Fleet:
         sender.finish()
         return "sealed" if sender.over else self._why() or "done"
 
-    def answer_rounds(self, found: Published, crowd: Urn, devices: list[_Owner], answered: list[int]) -> Ended:
+    def answer_rounds(self, published: Published, crowd: Urn, devices: list[_Owner], answered: list[int]) -> Ended:
         """Those whose round it is answer it, round after round, as they open."""
-        survey = found.survey
+        survey = published.survey
         assert isinstance(survey, Panel)
         for number, seated in enumerate(crowd.seats(survey.rounds), start=1):
-            while (asked := self.collector.round(survey, number, found.key)) is None:
+            while (asked := self.collector.round(survey, number, published.key)) is None:
                 if self._late():
                     return self._why() or "done"
-                if self.collector.survey(survey.id, found.key).state != "open":
+                if self.collector.survey(survey.id, published.key).state != "open":
                     return "sealed"
                 self.stopped.wait(_LOOK)
             if asked.state == "open":
@@ -250,7 +250,7 @@ class _Fleet:
         return self._why() or "done"
 
     def answer_periods(
-        self, found: Published, tracking: Tracking, crowd: Respondents, devices: list[_Owner], answered: list[int]
+        self, published: Published, tracking: Tracking, crowd: Respondents, devices: list[_Owner], answered: list[int]
     ) -> Ended:
         """Those whose period it is now answer it; the others would in another one."""
         self._one_by_one(tracking.id, devices)
@@ -259,7 +259,7 @@ class _Fleet:
         for seat, seated in enumerate(_seated(crowd, calendar.window)):
             if seat in seats and not self._late():
                 period = tracking.period(seats[seat])
-                ended = self.answer(replace(found, survey=period), seated, [])
+                ended = self.answer(replace(published, survey=period), seated, [])
                 answered.append(seats[seat])
         return ended
 

@@ -1,6 +1,6 @@
-"""Who the simulated devices belong to: invented people, handed out in random order, nobody twice.
+"""The owners of simulated devices: invented people, handed out in random order, nobody twice.
 
-The order matters: whoever closes a round early, or looks at an estimate on its way, must see a fair sample.
+The order matters: a round that is closed early, or an estimate on its way, must come from a fair sample.
 Beside them, what a perfect estimate would say about them.
 """
 
@@ -28,7 +28,7 @@ from sottovoce.workloads.base import Workload
 from sottovoce.workloads.naming import value_at
 
 __all__ = [
-    "MOST_USERS",
+    "MOST_PEOPLE",
     "REPORTS",
     "Respondents",
     "Unlisted",
@@ -41,8 +41,8 @@ __all__ = [
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST_USERS: Final = 10**9
-"""NumPy draws without putting back among at most so many."""
+MOST_PEOPLE: Final = 10**9
+"""Most values among which NumPy draws without replacement."""
 
 _VALUES, _ORDER, REPORTS = 0, 1, 3
 """What a fleet's seed is spawned for."""
@@ -72,7 +72,7 @@ class Respondents(Protocol):
 
 @final
 class Urn:
-    """So many people of each value, drawn without putting back.
+    """A given number of people with each value, drawn without replacement.
 
     Examples
     --------
@@ -126,8 +126,8 @@ class Unlisted:
     @property
     def shares(self) -> list[tuple[str, float]] | None:
         """The true share of every answer, where the survey does not list them; None where it does."""
-        found = self._population.shares
-        return None if found is None else [*found.items()]
+        shares = self._population.shares
+        return None if shares is None else [*shares.items()]
 
     def take(self, survey: Survey, n: int) -> People:
         """n of them, as people who answer this survey."""
@@ -141,14 +141,14 @@ class Unlisted:
 
 
 def respondents_for(
-    survey: Survey | Panel, users: int, distribution: str | ArrayLike, seed: int
+    survey: Survey | Panel, people: int, distribution: str | ArrayLike, seed: int
 ) -> tuple[Urn | Unlisted, Floats | None]:
     """Simulated people for a survey, and the distribution they were drawn from; None where values are not listed.
 
     `distribution` is a name or file of `lab.populations.distributions`, shares of every value that sum to one,
-    or integers: exactly so many people of each value.
+    or integers: the exact number of people with each value.
     """
-    n = check_integer("users", users, 1, MOST_USERS)
+    n = check_integer("people", people, 1, MOST_PEOPLE)
     rng = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(_ORDER,))))
     if isinstance(survey, Survey) and survey.seat is None:
         question, population = survey.question, survey.question.invented_people()
@@ -163,7 +163,7 @@ def respondents_for(
         histogram = check_histogram(distribution, domain.size)
         if int(histogram.sum()) != n:
             raise SimulationError(
-                f"the histogram holds {int(histogram.sum()):,} people and users is {n:,}; they differ"
+                f"the histogram holds {int(histogram.sum()):,} people and people is {n:,}; they differ"
             )
         return Urn(domain, histogram, rng), histogram / n
     else:
@@ -188,8 +188,8 @@ def true_answers(survey: AskedSurvey | Panel, shares: Floats | None) -> Floats:
     Examples
     --------
     >>> import sottovoce as sv
-    >>> panel = sv.Survey.adaptive({"age": range(4)}, rounds=2, epsilon=1.0)
-    >>> true_answers(sv.Survey.round(panel, 1, "age < 3"), np.full(4, 0.25))
+    >>> panel = sv.Panel({"age": range(4)}, rounds=2, epsilon=1.0)
+    >>> true_answers(sv.adaptive.round_of(panel, 1, "age < 3"), np.full(4, 0.25))
     array([0.75])
     """
     if isinstance(survey, Panel):
@@ -206,14 +206,14 @@ def true_answers(survey: AskedSurvey | Panel, shares: Floats | None) -> Floats:
 
 def _round(asked: AskedSurvey, shares: Floats) -> Floats:
     """A round's answers, by going through all records."""
-    found = np.zeros(asked.n_answers)
+    answers = np.zeros(asked.n_answers)
     assert isinstance(asked.seat, Seat)
     for start in range(0, len(shares), _AT_ONCE):
         part = shares[start : start + _AT_ONCE]
         columns = asked.seat.panel.domain.split(np.arange(start, start + len(part)))
         inputs = asked.seat.inputs(asked.question, columns)
         if inputs.ndim == 1:
-            found += np.bincount(inputs, weights=part, minlength=len(found))
+            answers += np.bincount(inputs, weights=part, minlength=len(answers))
         else:
-            found += part @ inputs
-    return found
+            answers += part @ inputs
+    return answers

@@ -57,7 +57,7 @@ class Sent:
 
     survey: str
     kind: str
-    users: int
+    people: int
     seed: int
     singles: int
     batches: int
@@ -104,7 +104,7 @@ class SendCounter:
                 self.batched += accepted
 
     def refuse(self, code: str, n: int = 1) -> None:
-        """So many reports were refused."""
+        """Count refused reports."""
         with self._lock:
             self.refused[code] += n
 
@@ -184,8 +184,8 @@ class BatchSender:
             return
         accepted, refused = _read(answer, n)
         self._tally.batch(accepted, again=again)
-        for one in refused:
-            self._tally.refuse(str(one.get("code", "unknown")))
+        for refusal in refused:
+            self._tally.refuse(str(refusal.get("code", "unknown")))
         done(n)
 
 

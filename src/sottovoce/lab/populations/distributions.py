@@ -85,7 +85,7 @@ def _from_file(path: Path, size: int) -> Floats:
         numbers, reason = None, str(error)
     if numbers is None:
         raise SimulationError(
-            f"distribution {str(path)!r} {reason}; give {', '.join([*NAMED, *REAL])}, or a file of {size:,} numbers"
+            f"population {str(path)!r} {reason}; give {', '.join([*NAMED, *REAL])}, or a file of {size:,} numbers"
         )
     return _checked(numbers, path, size)
 

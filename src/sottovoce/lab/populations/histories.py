@@ -43,7 +43,7 @@ class RecordedHistories:
         return len(self.held)
 
     def resampled(self, people: int, seed: int | None) -> RecordedHistories:
-        """So many people drawn from these, with replacement."""
+        """A given number of people drawn from these, with replacement."""
         drawn = np.random.Generator(np.random.PCG64DXSM(seed)).integers(0, self.people, size=people)
         return RecordedHistories(self.periods, self.texts, self.held[drawn])
 
@@ -64,7 +64,7 @@ def read_histories(path: Path) -> RecordedHistories:
     try:
         heading, rows = _parquet(path) if path.suffix == ".parquet" else _csv(path)
     except (OSError, UnicodeDecodeError, ValueError, csv.Error) as error:
-        problem = getattr(error, "strerror", None) or "it is no table"
+        problem = getattr(error, "strerror", None) or "it is not a table"
         raise SimulationError(
             f"{str(path)!r} cannot be read: {problem}; name a CSV file with a heading, or a Parquet file"
         ) from None

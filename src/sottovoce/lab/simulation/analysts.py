@@ -1,4 +1,4 @@
-"""Analysts who ask one question after another about people of whom there is nothing to find out.
+"""Analysts who ask one question after another about people whose values are pure chance.
 
 People are uniform over 1 .. 1020, and every question divides these values into halves: whatever is asked, the true
 answer is 0, so that every answer is an error and nothing else.
@@ -16,8 +16,8 @@ from sottovoce.expressions import Query, query
 
 __all__ = [
     "VALUES",
+    "draw_people",
     "exaggerating_signs",
-    "people",
     "people_counts",
     "question",
     "random_multipliers",
@@ -38,9 +38,9 @@ def values() -> Domain:
     return Domain.of(range(1, _PRIME))
 
 
-def people(users: int, seed: int) -> NDArray[np.int64]:
-    """That many people, each drawn uniformly from the values."""
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed))).integers(1, _PRIME, size=users)
+def draw_people(people: int, seed: int) -> NDArray[np.int64]:
+    """People drawn uniformly and independently from the values."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed))).integers(1, _PRIME, size=people)
 
 
 def people_counts(drawn: NDArray[np.int64]) -> NDArray[np.int64]:

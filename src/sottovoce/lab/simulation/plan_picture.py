@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sottovoce.core.words import guarantee
 from sottovoce.figures.style import CURVES, SMALL, STYLE, TITLE, finish_axes, new_figure, require_matplotlib
 from sottovoce.lab.simulation.survey_error import MeasuredError, measure, measure_population
-from sottovoce.planning.curves import ErrorCurve, curve_by_users, user_grid
+from sottovoce.planning.curves import ErrorCurve, curve_by_people, people_grid
 from sottovoce.planning.plan import Plan
 
 __all__ = ["PlanErrorCurves", "people_simulated", "plan_curves", "plan_figure"]
@@ -68,15 +68,15 @@ def crowds_simulated(plan: Plan) -> list[int]:
 
     Examples
     --------
-    >>> from sottovoce.planning.planner import plan
-    >>> crowds_simulated(plan(40, epsilon=1.0, users=10_000))
+    >>> from sottovoce import plan, shares
+    >>> crowds_simulated(plan(shares(40), epsilon=1.0, people=10_000))
     [100, 464, 2154, 10000]
     """
     answering_only = plan.population is not None and plan.population.shares is None
     if answering_only or (plan.question.workload.n_values or 0) > MAX_VALUES:
         return []
     affordable = min(MAX_CROWD, MAX_WORK // plan.design.mechanism.simulation_words)
-    most = min(plan.users, affordable)
+    most = min(plan.people, affordable)
     low = max(10, most // 100)
     return [int(n) for n in np.unique(np.geomspace(low, max(low, most), _CROWDS).astype(np.int64))]
 
@@ -88,7 +88,7 @@ def people_simulated(plan: Plan) -> int:
 
 def plan_curves(plan: Plan, advance: Progress | None = None) -> PlanErrorCurves:
     """The curves of a plan; `advance` is called with the number of people simulated since its last call."""
-    design, people, survey = plan.design, user_grid(plan.users), plan.survey()
+    design, people, survey = plan.design, people_grid(plan.people), plan.survey()
     question, is_printed = plan.question, design.name == plan.question.printed_strategy
     printed = [question.printed_bound(survey.epsilon, survey.delta, n) if is_printed else None for n in people]
     return PlanErrorCurves(
@@ -96,10 +96,10 @@ def plan_curves(plan: Plan, advance: Progress | None = None) -> PlanErrorCurves:
         people=tuple(people),
         l2_raw=tuple(math.sqrt(design.total_variance(plan.population, n).value) for n in people),
         l2_bound=tuple(design.bound(n).value for n in people),
-        l2_bound_paper=tuple(math.nan if one is None else one.value for one in printed),
+        l2_bound_paper=tuple(math.nan if point is None else point.value for point in printed),
         margin=tuple(design.margin(n, plan.population) for n in people),
         measured=tuple(_measured(plan, advance)),
-        options=curve_by_users(plan),
+        options=curve_by_people(plan),
     )
 
 
@@ -151,13 +151,13 @@ def _draw_l2(ax: Any, curves: PlanErrorCurves) -> None:
         if not all(map(math.isnan, errors)):
             ax.plot(curves.people, errors, color=colour, linestyle=style, linewidth=width, label=label)
     marks = (
-        ([one.mean.l2_raw for one in curves.measured], STYLE["raw"], "o", 10, "raw"),
-        ([one.mean.l2_projected for one in curves.measured], STYLE["estimate"], "D", 5, "projected"),
+        ([point.mean.l2_raw for point in curves.measured], STYLE["raw"], "o", 10, "raw"),
+        ([point.mean.l2_projected for point in curves.measured], STYLE["estimate"], "D", 5, "projected"),
     )
-    for found, colour, shape, size, label in marks if curves.measured else ():
+    for heights, colour, shape, size, label in marks if curves.measured else ():
         ax.plot(
-            [one.users for one in curves.measured],
-            found,
+            [point.people for point in curves.measured],
+            heights,
             linestyle="none",
             marker=shape,
             markersize=size,
@@ -166,15 +166,15 @@ def _draw_l2(ax: Any, curves: PlanErrorCurves) -> None:
             color=colour,
             label=f"{label}, simulated ({curves.measured[0].distribution})",
         )
-    told = f"{'' if plan.central is None else 'local '}{guarantee(plan.epsilon, plan.delta)}"
-    _finish(ax, curves.plan, "L2 over all answers", f"{plan.question.answers_text}: {plan.best.name}, {told}")
+    promise = f"{'' if plan.central is None else 'local '}{guarantee(plan.epsilon, plan.delta)}"
+    _finish(ax, curves.plan, "L2 over all answers", f"{plan.question.answers_text}: {plan.best.name}, {promise}")
 
 
 def _draw_margin(ax: Any, curves: PlanErrorCurves) -> None:
     plan = curves.plan
     label = f"the least certain answer, {_population(plan)}"
     ax.plot(curves.people, _scaled(plan, curves.margin), color=STYLE["estimate"], linewidth=1.8, label=label)
-    _finish(ax, plan, _margin_words(plan), "The same design: margin of one answer")
+    _finish(ax, plan, _margin_words(plan), "This design: margin of one answer")
 
 
 def _draw_options(ax: Any, curves: PlanErrorCurves) -> None:
@@ -186,12 +186,12 @@ def _draw_options(ax: Any, curves: PlanErrorCurves) -> None:
 
 
 def _styles(number: int) -> Sequence[dict[str, str]]:
-    """As many as there are lines; they repeat where there are more designs than lines that stay apart."""
+    """One style per line; styles repeat if there are more designs than distinct styles."""
     return [CURVES[i % len(CURVES)] for i in range(number)]
 
 
 def _scaled(plan: Plan, errors: Sequence[float]) -> list[float]:
-    """Margins in the unit they are told in: per cent points for shares."""
+    """Margins in their unit: per cent points for shares."""
     return [100 * error if plan.question.answers_are_shares else error for error in errors]
 
 
@@ -204,10 +204,10 @@ def _finish(ax: Any, plan: Plan, up: str, title: str, **legend: Any) -> None:
     """Axes, the planned number of people, title and legend."""
     ax.set(xscale="log", yscale="log")
     ax.set_ylim(bottom=ax.get_ylim()[0] * 0.8)
-    ax.axvline(plan.users, color=STYLE["line"], linewidth=1.4, zorder=0)
+    ax.axvline(plan.people, color=STYLE["line"], linewidth=1.4, zorder=0)
     ax.annotate(
-        f"planned: {plan.users:,}",
-        (plan.users, 0.015),
+        f"planned: {plan.people:,}",
+        (plan.people, 0.015),
         xycoords=("data", "axes fraction"),
         xytext=(-5, 0),
         textcoords="offset points",

@@ -45,7 +45,7 @@ _CHOICES: Final = 2**16
 
 def measure_quantile(
     rounds: int,
-    users: int,
+    people: int,
     epsilon: float,
     *,
     repeats: int = 1,
@@ -68,7 +68,7 @@ def measure_quantile(
             "rounds search 65,536 values"
         )
     median, domain = Quantile("value"), 2**rounds
-    panel = median.panel(domain, epsilon, check_crowd(users))
+    panel = median.panel(domain, epsilon=epsilon, people=check_crowd(people))
     spread = min(rounds, _SPREAD_BITS)
     grid = np.arange(2**spread, dtype=np.int64) << (rounds - spread)
 
@@ -86,10 +86,10 @@ def measure_quantile(
     return _repeated(
         panel,
         "quantile",
-        users,
-        lambda people_seed: _generator(people_seed).choice(grid, size=users),
+        people,
+        lambda people_seed: _generator(people_seed).choice(grid, size=people),
         once,
-        ("rank error", smooth_rank_error(panel.rounds, panel.epsilon, users)),
+        ("rank error", smooth_rank_error(panel.rounds, panel.epsilon, people)),
         repeats,
         seed,
         progress,
@@ -97,9 +97,9 @@ def measure_quantile(
 
 
 def measure_heavy_hitters(
-    users: int, epsilon: float, *, repeats: int = 1, seed: Seed = None, progress: Progress | None = None
+    people: int, epsilon: float, *, repeats: int = 1, seed: Seed = None, progress: Progress | None = None
 ) -> MeasuredAdaptive:
-    """Look for the ten most common of 2**48 values, a thousand of which people have at all, by Zipf's law.
+    """Look for the ten most common of 2**48 values; people have a thousand of them, by Zipf's law.
 
     The strategy chooses the number of rounds. `linf_error` is the largest error of a frequency that it reports.
 
@@ -111,7 +111,7 @@ def measure_heavy_hitters(
     """
     common = HeavyHitters("value", k=_WANTED, most_choices=_CHOICES)
     domain = 2**_HITTERS_BITS
-    panel = common.panel(domain, epsilon, check_crowd(users))
+    panel = common.panel(domain, epsilon=epsilon, people=check_crowd(people))
     weights = 1.0 / np.arange(1, _COMMON + 1)
     frequencies = weights / weights.sum()
     scattered = np.unique(_generator(_COMMON).integers(domain, size=2 * _COMMON))
@@ -120,17 +120,17 @@ def measure_heavy_hitters(
     wanted = set(values[:_WANTED].tolist())
 
     def once(session: Session) -> tuple[AdaptiveErrors, float]:
-        found = common.run(session).found
-        worst = max((abs(one.frequency - truth.get(one.value, 0.0)) for one in found), default=1.0)
-        return AdaptiveErrors(float(worst)), len(wanted & {one.value for one in found}) / _WANTED
+        hitters = common.run(session).found
+        worst = max((abs(hitter.frequency - truth.get(hitter.value, 0.0)) for hitter in hitters), default=1.0)
+        return AdaptiveErrors(float(worst)), len(wanted & {hitter.value for hitter in hitters}) / _WANTED
 
     return _repeated(
         panel,
         "heavy_hitters",
-        users,
-        lambda people_seed: _generator(people_seed).choice(values, size=users, p=frequencies),
+        people,
+        lambda people_seed: _generator(people_seed).choice(values, size=people, p=frequencies),
         once,
-        ("recall", common.predicted_recall(frequencies, domain, panel.epsilon, users)),
+        ("recall", common.predicted_recall(frequencies, domain, epsilon=panel.epsilon, people=people)),
         repeats,
         seed,
         progress,
@@ -144,8 +144,8 @@ def _generator(seed: int) -> np.random.Generator:
 def _repeated(
     panel: Panel,
     strategy: str,
-    users: int,
-    people: Callable[[int], Integers],
+    people: int,
+    crowd: Callable[[int], Integers],
     once: Callable[[Session], tuple[AdaptiveErrors, float]],
     outcome: tuple[str, float],
     repeats: int,
@@ -155,31 +155,31 @@ def _repeated(
     times = check_repeats(repeats)
     seed = secrets.randbits(32) if seed is None else seed
     seeds = seeds_of(seed, 2 * times)
-    found, reached, seconds = [], [], 0.0
+    all_errors, reached, seconds = [], [], 0.0
     for people_seed, session_seed in zip(seeds[::2], seeds[1::2], strict=True):
-        drawn = people(people_seed)
+        drawn = crowd(people_seed)
         began = time.perf_counter()
         errors, outcome_of_one = once(Session.simulated(panel, drawn, session_seed))
         seconds += time.perf_counter() - began
-        found.append(errors)
+        all_errors.append(errors)
         reached.append(outcome_of_one)
         if progress is not None:
-            progress(users)
-    mean, standard_error = summarised(found)
+            progress(people)
+    mean, standard_error = summarised(all_errors)
     spread = None if times == 1 else float(np.std(reached, ddof=1) / np.sqrt(times))
     theory: dict[str, Any] = {"linf_bound": None, "linf_bound_paper": None, "linf_predicted": None}
     if strategy == "quantile":
-        stated = panel.rounds, panel.radius, panel.epsilon, users
+        stated = panel.rounds, panel.radius, panel.epsilon, people
         theory = {
             "linf_bound": adaptive_bound(*stated).value,
-            "linf_bound_paper": paper_adaptive_bound(panel.rounds, panel.epsilon, users),
+            "linf_bound_paper": paper_adaptive_bound(panel.rounds, panel.epsilon, people),
             "linf_predicted": predicted_worst_error(*stated),
         }
     return MeasuredAdaptive(
         strategy=strategy,
         rounds=panel.rounds,
-        users=users,
-        users_per_round=users / panel.rounds,
+        people=people,
+        people_per_round=people / panel.rounds,
         epsilon=panel.epsilon,
         repeats=times,
         seed=int(seed),

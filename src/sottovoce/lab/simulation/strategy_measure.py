@@ -18,6 +18,7 @@ from sottovoce.lab.simulation.repeats import seeds_of
 from sottovoce.lab.simulation.strategy_table import family
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.hull import project_hull
+from sottovoce.questions.queries import Queries
 from sottovoce.strategies.coordinates import CoordinateStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.search.optimize import optimize
@@ -25,13 +26,13 @@ from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Workload
 
-__all__ = ["DELTA", "POPULATIONS", "USERS", "MeasuredStrategy", "measure_strategies", "measure_strategy"]
+__all__ = ["DELTA", "PEOPLE", "POPULATIONS", "MeasuredStrategy", "measure_strategies", "measure_strategy"]
 
 Floats = NDArray[np.float64]
 
-USERS: Final = (10_000, 100_000, 1_000_000)
+PEOPLE: Final = (10_000, 100_000, 1_000_000)
 DELTA: Final = 1e-6
-"""Of the Gaussian."""
+"""Delta of the Gaussian mechanism."""
 REPEATS: Final = 3
 SEED: Final = 7
 
@@ -59,7 +60,7 @@ class MeasuredStrategy:
     population: str
     strategy: str
     mechanism: str
-    users: int
+    people: int
     l2_raw: float
     l2_weighted: float
     l2_plain: float
@@ -74,7 +75,7 @@ def measure_strategies(
     values: Sequence[int] = (128,),
     epsilons: Sequence[float] = (1.0,),
     *,
-    users: Sequence[int] = USERS,
+    people: Sequence[int] = PEOPLE,
     repeats: int = REPEATS,
     time_limit: float | None = None,
     progress: Callable[[str], object] | None = None,
@@ -87,9 +88,9 @@ def measure_strategies(
         what = f"{name} of {size:,} values at epsilon {epsilon:g}"
         if progress is not None:
             progress(f"{what}: searching")
-        found = optimize(workload, epsilon, time_limit=time_limit)
-        searched = OptimizedStrategy.of(workload, epsilon, found.matrix, found.weights)
-        for crowd in users:
+        optimized = optimize(workload, epsilon, time_limit=time_limit)
+        searched = OptimizedStrategy.of(workload, epsilon, optimized.matrix, optimized.weights)
+        for crowd in people:
             for label, survey in _surveys(searched, epsilon, crowd):
                 for population in POPULATIONS:
                     if progress is not None:
@@ -97,23 +98,27 @@ def measure_strategies(
                     yield measure_strategy(survey, population, crowd, label=label, name=name, repeats=repeats)
 
 
-def _surveys(searched: OptimizedStrategy, epsilon: float, users: int) -> Iterator[tuple[str, Survey]]:
+def _surveys(searched: OptimizedStrategy, epsilon: float, people: int) -> Iterator[tuple[str, Survey]]:
     workload = searched.workload
-    yield "optimized", Survey.queries(workload, epsilon, strategy=searched, users=users)
-    yield "auto", Survey.queries(workload, epsilon, strategy="auto", users=users)
-    yield "direct", Survey.queries(workload, epsilon, strategy="direct", users=users)
-    yield "gaussian", Survey.queries(workload, epsilon, DELTA, "gaussian", strategy="direct", users=users)
+    yield "optimized", Survey(Queries(workload), epsilon=epsilon, strategy=searched, people=people)
+    yield "auto", Survey(Queries(workload), epsilon=epsilon, strategy="auto", people=people)
+    yield "direct", Survey(Queries(workload), epsilon=epsilon, strategy="direct", people=people)
+    yield (
+        "gaussian",
+        Survey(Queries(workload), epsilon=epsilon, delta=DELTA, mechanism="gaussian", strategy="direct", people=people),
+    )
 
 
 def measure_strategy(
-    survey: Survey, population: str, users: int, *, label: str = "", name: str = "", repeats: int = REPEATS
+    survey: Survey, population: str, people: int, *, label: str = "", name: str = "", repeats: int = REPEATS
 ) -> MeasuredStrategy:
     """One survey, one population, one crowd.
 
     Examples
     --------
+    >>> import sottovoce as sv
     >>> from sottovoce.workloads import Prefix
-    >>> survey = Survey.queries(Prefix(16), 1.0, strategy="haar")
+    >>> survey = Survey(sv.queries(Prefix(16)), epsilon=1.0, strategy="haar")
     >>> found = measure_strategy(survey, "bimodal", 2_000)
     >>> found.l2_weighted < found.l2_raw
     True
@@ -126,7 +131,7 @@ def measure_strategy(
     squares = []
     seeds = seeds_of(SEED, 2 * repeats)
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
-        raw = _coordinates(survey, histogram_of(weights, users, people_seed), report_seed)
+        raw = _coordinates(survey, histogram_of(weights, people, people_seed), report_seed)
         answers = design.answers(raw)
         estimates = (answers, design.project_coordinates(raw).values, project_hull(workload, answers).values)
         squares.append([float(np.sum((estimate - truth) ** 2)) for estimate in estimates])
@@ -138,18 +143,18 @@ def measure_strategy(
         population,
         label or design.name,
         survey.mechanism.name,
-        users,
+        people,
         *errors,
     )
 
 
 def _coordinates(survey: Survey, histogram: NDArray[np.int64], seed: int) -> Floats:
     mechanism = survey.mechanism
-    users = int(histogram.sum())
+    people = int(histogram.sum())
     if isinstance(mechanism, VectorMechanism) and mechanism.name == "gaussian":
-        # The sum of so many discrete Gaussians is drawn at once: a million of them in every coordinate take minutes.
+        # The sum of all discrete Gaussians is drawn at once: a million of them in every coordinate take minutes.
         rng = np.random.default_rng(seed)
-        mean = survey.design.workload.matvec(histogram / users)
-        return np.asarray(mean + np.sqrt(mechanism.noise / users) * rng.standard_normal(len(mean)))
+        mean = survey.design.workload.matvec(histogram / people)
+        return np.asarray(mean + np.sqrt(mechanism.noise / people) * rng.standard_normal(len(mean)))
     counts = survey.simulate_aggregate(histogram=histogram, seed=seed).counts
-    return cast(CoordinateStrategy, survey.design).raw_coordinates(counts, users)
+    return cast(CoordinateStrategy, survey.design).raw_coordinates(counts, people)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import CapacityError, SurveyError, WorkloadError
-from sottovoce.core.limits import DEFAULT_USERS, check_epsilon
+from sottovoce.core.limits import DEFAULT_PEOPLE, check_epsilon
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.questions.queries import Queries
 from sottovoce.strategies.histogram import Histogram
@@ -56,9 +56,9 @@ _UNSEARCHED: Final = tuple(name for name in Queries.strategies if not STRATEGIES
 COLUMNS: Final = (*CHANNELS, *_UNSEARCHED, OptimizedStrategy.name, "auto", "lower_bound")
 
 _MOST_ENTRIES: Final = 2**22
-"""Of a known channel that is written out."""
+"""Largest number of entries of a channel that is written out."""
 _ROUNDS: Final = 12
-"""Of the search for the weights that serve the worst value best."""
+"""Rounds of the search for the weights that serve the worst value best."""
 
 
 def _bits(values: int) -> dict[str, int]:
@@ -215,19 +215,19 @@ def evaluate(
         tell(f"searching, {value:,.4g} after {steps} steps")
 
     began_search = time.monotonic()
-    found = optimize(
+    optimized = optimize(
         workload,
         epsilon,
         objective=objective,
         time_limit=time_limit,
         progress=searched,
     )
-    if not found.finished and time.monotonic() - began_search < (time_limit or math.inf):
+    if not optimized.finished and time.monotonic() - began_search < (time_limit or math.inf):
         raise KeyboardInterrupt  # a search keeps its best and goes on; a table ends
-    strategies[OptimizedStrategy.name] = found.value
+    strategies[OptimizedStrategy.name] = optimized.value
     noise.update(strategies)
     noise["auto"] = min(strategies.values())
-    noise["lower_bound"] = found.lower_bound
+    noise["lower_bound"] = optimized.lower_bound
     return StrategyRow(
         workload=name or workload.kind,
         values=workload.domain.size,
@@ -235,7 +235,7 @@ def evaluate(
         epsilon=epsilon,
         objective=objective,
         noise=noise,
-        finished=found.finished,
+        finished=optimized.finished,
         seconds=time.perf_counter() - began,
     )
 
@@ -253,31 +253,31 @@ def channel_noise(workload: Workload, epsilon: float, objective: str = "worst") 
     """
     size = workload.domain.size
     gram, even = gram_of(workload), np.full(size, 1 / size)
-    found: dict[str, float] = {}
+    variances: dict[str, float] = {}
     for start in analytic_starts(size, epsilon, max(1, _MOST_ENTRIES // size)):
         if start.name in CHANNELS:
             channel = start.channel(epsilon)
             weights = worst_case_weights(channel, gram, even, rounds=_ROUNDS) if objective == "worst" else even
             each = user_noise(channel, gram, weights)
-            found[start.name] = float(each.max() if objective == "worst" else each.mean())
-    if SubsetSelection.name not in found:
+            variances[start.name] = float(each.max() if objective == "worst" else each.mean())
+    if SubsetSelection.name not in variances:
         subsets = Histogram(workload, SubsetSelection.best(size, epsilon))
-        found[SubsetSelection.name] = subsets.worst if objective == "worst" else subsets.total
-    return {name: noise for name, noise in found.items() if math.isfinite(noise)}
+        variances[SubsetSelection.name] = subsets.worst if objective == "worst" else subsets.total
+    return {name: noise for name, noise in variances.items() if math.isfinite(noise)}
 
 
 def analytic_noise(
     workload: Workload, epsilon: float, objective: str = "worst", progress: Progress | None = None
 ) -> dict[str, float]:
     """V of every strategy that needs no search and can serve, by its best mechanism."""
-    setting = Setting(workload, epsilon, 0.0, DEFAULT_USERS)
-    found: dict[str, float] = {}
+    setting = Setting(workload, epsilon, 0.0, DEFAULT_PEOPLE)
+    noise: dict[str, float] = {}
     for name in _UNSEARCHED:
         if progress is not None:
             progress(name)
         try:
             designs = STRATEGIES[name].designs(setting)
-            found[name] = min(design.worst if objective == "worst" else design.total for design in designs)
+            noise[name] = min(design.worst if objective == "worst" else design.total for design in designs)
         except (SurveyError, CapacityError):
             continue
-    return found
+    return noise

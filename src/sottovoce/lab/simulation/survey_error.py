@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SimulationError
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.lab.populations.distributions import frequencies
-from sottovoce.lab.simulation.repeats import check_repeats, check_users, seeds_of, summarised
+from sottovoce.lab.simulation.repeats import check_people, check_repeats, seeds_of, summarised
 from sottovoce.projections.hull import project_hull
 from sottovoce.questions.invented import InventedPeople
 from sottovoce.strategies.laws.variance import Population
@@ -43,8 +43,8 @@ class Errors:
     linf_raw, linf_projected
         The largest error of a single answer.
     l2_symmetric
-        Of the raw estimate's projection on the paper's symmetric polytope, the hull of columns and opposites; None
-        where it was not asked for.
+        The error of the raw estimate's projection on the paper's symmetric polytope, the hull of columns and opposites;
+        None where it was not asked for.
     """
 
     l2_raw: float
@@ -84,7 +84,7 @@ class MeasuredError:
     l2_bound
         What the expected L2 error of the projected estimate stays below, for every population.
     l2_bound_paper
-        The same as the paper prints it for its own protocol; see `Question.printed_bound`.
+        The bound as the paper prints it for its own protocol; see `Question.printed_bound`.
     gap
         The largest gap among the repeats: every projected estimate is within its square root of the exact one.
     seconds
@@ -96,7 +96,7 @@ class MeasuredError:
     values: int | None
     strategy: str
     mechanism: str
-    users: int
+    people: int
     epsilon: float
     delta: float
     distribution: str
@@ -122,7 +122,7 @@ class MeasuredError:
 
 def measure(
     survey: Survey,
-    users: int,
+    people: int,
     distribution: str = "zipf",
     *,
     repeats: int = 1,
@@ -140,25 +140,26 @@ def measure(
         "zipf", "uniform", "geometric", or the name of a file; see `lab.populations.distributions`. People
         whose values cannot be listed are those that the question invents.
     seed
-        For the same people and reports again; a fresh one, told in the result, unless given.
+        The seed, which gives the same people and reports again; by default a fresh one, which the result contains.
     symmetric
         Whether to project on the paper's symmetric polytope too, which takes as long again as the hull.
     progress
-        Called with the number of people done since its last call; in all there are `users * repeats`.
+        Called with the number of people done since its last call; in all there are `people * repeats`.
 
     Examples
     --------
-    >>> found = measure(Survey.distribution(16, 2.0, "hadamard"), 50_000, repeats=3, seed=1)
+    >>> import sottovoce as sv
+    >>> found = measure(Survey(sv.shares(16), epsilon=2.0, mechanism="hadamard"), 50_000, repeats=3, seed=1)
     >>> found.mean.l2_projected <= found.mean.l2_raw <= 2 * found.l2_raw_predicted
     True
-    >>> measure(Survey.mean(50, 2.0, 1.0), 5_000, seed=1).values is None
+    >>> measure(Survey(sv.vector(50, 2.0), epsilon=1.0), 5_000, seed=1).values is None
     True
     """
     invented = survey.question.invented_people()
     if invented is not None:
         return _repeated(
             survey,
-            users,
+            people,
             invented.words,
             Population.answering(invented.answers),
             lambda n, people_seed, report_seed: _counted(survey, invented, n, people_seed, report_seed, progress),
@@ -168,13 +169,13 @@ def measure(
         )
     shares = frequencies(distribution, survey.design.workload.n_values)
     return measure_population(
-        survey, users, shares, distribution, repeats=repeats, seed=seed, symmetric=symmetric, progress=progress
+        survey, people, shares, distribution, repeats=repeats, seed=seed, symmetric=symmetric, progress=progress
     )
 
 
 def measure_population(
     survey: Survey,
-    users: int,
+    people: int,
     shares: Floats,
     name: str = "given",
     *,
@@ -183,41 +184,41 @@ def measure_population(
     symmetric: bool = False,
     progress: Progress | None = None,
 ) -> MeasuredError:
-    """The same for people drawn from these shares of all values."""
+    """Measure a survey with people drawn from these shares of all values."""
 
     def counted(n: int, people_seed: int, report_seed: int) -> Aggregate:
         histogram = histogram_of(shares, n, people_seed)
         return survey.simulate_aggregate(histogram=histogram, seed=report_seed, progress=progress)
 
-    people = Population.of(shares, survey.question.workload)
-    return _repeated(survey, users, name, people, counted, repeats=repeats, seed=seed, symmetric=symmetric)
+    crowd = Population.of(shares, survey.question.workload)
+    return _repeated(survey, people, name, crowd, counted, repeats=repeats, seed=seed, symmetric=symmetric)
 
 
 def _counted(
     survey: Survey,
     invented: InventedPeople,
-    users: int,
+    people: int,
     people_seed: int,
     report_seed: int,
     progress: Progress | None,
 ) -> Aggregate:
     """Drawn and counted in blocks, so that memory does not grow with the people."""
-    crowd = invented.crowd(users, people_seed)
+    crowd = invented.crowd(people, people_seed)
     if crowd is not None:
-        return Aggregate(survey, users, count_reports(survey.mechanism, crowd, report_seed, progress))
+        return Aggregate(survey, people, count_reports(survey.mechanism, crowd, report_seed, progress))
     rng, total = np.random.default_rng(people_seed), survey.aggregate()
-    seeds = seeds_of(report_seed, -(-users // _AT_ONCE))
-    for start, seed in zip(range(0, users, _AT_ONCE), seeds, strict=True):
-        values = invented.draw(min(_AT_ONCE, users - start), rng)
+    seeds = seeds_of(report_seed, -(-people // _AT_ONCE))
+    for start, seed in zip(range(0, people, _AT_ONCE), seeds, strict=True):
+        values = invented.draw(min(_AT_ONCE, people - start), rng)
         total += survey.simulate_aggregate(values, seed=seed, progress=progress)
     return total
 
 
 def _repeated(
     survey: Survey,
-    users: int,
+    people: int,
     name: str,
-    people: Population,
+    crowd: Population,
     counted: Callable[[int, int, int], Aggregate],
     *,
     repeats: int,
@@ -225,21 +226,21 @@ def _repeated(
     symmetric: bool,
 ) -> MeasuredError:
     if survey.seat is not None:
-        raise SimulationError("a round is measured with the rest of its panel; see measure_adaptive")
-    n, times = check_users(users), check_repeats(repeats)
+        raise SimulationError("a round is measured with the rest of its panel; see measure_adaptive").at("survey")
+    n, times = check_people(people), check_repeats(repeats)
     seed = secrets.randbits(32) if seed is None else seed
     seeds = seeds_of(seed, 2 * times)
-    truth = people.answers
+    truth = crowd.answers
     assert isinstance(truth, np.ndarray)
     seconds, gap = 0.0, 0.0
-    found: list[Errors] = []
+    errors: list[Errors] = []
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
         began = time.perf_counter()
         estimate = survey.estimate(counted(n, people_seed, report_seed))
         seconds += time.perf_counter() - began
-        found.append(_errors(survey, estimate, truth, symmetric))
+        errors.append(_errors(survey, estimate, truth, symmetric))
         gap = max(gap, estimate.gap)
-    mean, standard_error = summarised(found)
+    mean, standard_error = summarised(errors)
     design, printed = survey.design, survey.question.printed_bound(survey.epsilon, survey.delta, n)
     return MeasuredError(
         question=survey.kind,
@@ -247,7 +248,7 @@ def _repeated(
         values=survey.question.workload.n_values,
         strategy=design.name,
         mechanism=survey.mechanism.name,
-        users=n,
+        people=n,
         epsilon=survey.epsilon,
         delta=survey.delta,
         distribution=name,
@@ -255,8 +256,8 @@ def _repeated(
         seed=int(seed),
         mean=mean,
         standard_error=standard_error,
-        l2_raw_predicted=math.sqrt(design.total_variance(people, n).value),
-        margin=design.margin(n, people),
+        l2_raw_predicted=math.sqrt(design.total_variance(crowd, n).value),
+        margin=design.margin(n, crowd),
         l2_bound=survey.bound(n).value,
         l2_bound_paper=None if printed is None else printed.value,
         gap=gap,

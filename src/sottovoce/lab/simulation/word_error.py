@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from sottovoce.estimates.words.estimate import WordEstimate
-from sottovoce.lab.simulation.repeats import check_repeats, check_users, mean_and_error, seeds_of
+from sottovoce.lab.simulation.repeats import check_people, check_repeats, mean_and_error, seeds_of
 from sottovoce.questions.invented_words import WordPeople
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
@@ -38,7 +38,7 @@ class SearchedOnce:
     top
         How many of the ten most common words were found, as a share.
     largest_error
-        Of the raw shares of the most common words.
+        The error of the raw shares of the most common words.
     covered
         The share of these whose 95 % interval contains the truth.
     """
@@ -56,7 +56,7 @@ class SearchedOnce:
 class MeasuredWords:
     """What was measured over the repeats, and the last estimate beside the population's shares."""
 
-    users: int
+    people: int
     epsilon: float
     delta: float
     mechanism: str
@@ -70,14 +70,14 @@ class MeasuredWords:
     report_bytes: int
     seconds: float
     estimate: WordEstimate = field(repr=False)
-    people: WordPeople = field(repr=False)
+    crowd: WordPeople = field(repr=False)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """Everything as plain values; every word of the last list with its true share."""
-        flat = {name: value for name, value in vars(self).items() if name not in ("estimate", "people", "mean")}
+        flat = {name: value for name, value in vars(self).items() if name not in ("estimate", "crowd", "mean")}
         spread = flat.pop("standard_error")
-        told = self.estimate.to_dict(level)
-        answers = [{**one, "truth": self.people.shares.get(one["label"], 0.0)} for one in told["answers"]]
+        estimated = self.estimate.to_dict(level)
+        answers = [{**answer, "truth": self.crowd.shares.get(answer["label"], 0.0)} for answer in estimated["answers"]]
         return {
             "question": "words",
             **flat,
@@ -89,9 +89,9 @@ class MeasuredWords:
 
 def measure_words(
     survey: Survey,
-    people: WordPeople,
+    crowd: WordPeople,
     name: str,
-    users: int | None = None,
+    people: int | None = None,
     *,
     repeats: int = 1,
     seed: int | None = None,
@@ -99,20 +99,20 @@ def measure_words(
 ) -> MeasuredWords:
     """Let people of a population answer, search, and compare with the population's own shares.
 
-    Without `users`, exactly the people who were counted answer; otherwise so many are drawn from them.
+    Without `people`, exactly the people who were counted answer; otherwise that many are drawn from them.
     """
-    n, times = check_users(people.lines if users is None else users), check_repeats(repeats)
+    n, times = check_people(crowd.lines if people is None else people), check_repeats(repeats)
     fixed = secrets.randbits(32) if seed is None else seed
-    seeds, found, began = seeds_of(fixed, 2 * times), [], time.perf_counter()
+    seeds, runs, began = seeds_of(fixed, 2 * times), [], time.perf_counter()
     estimates: list[Any] = []
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
-        drawn = people.everybody() if users is None else None
-        estimates.append(survey.estimate(_counted(survey, people, n, drawn, people_seed, report_seed, progress)))
-        found.append(_compared(estimates[-1], people))
-    columns = {key: [getattr(one, key) for one in found] for key in SearchedOnce.__dataclass_fields__}
+        drawn = crowd.everybody() if people is None else None
+        estimates.append(survey.estimate(_counted(survey, crowd, n, drawn, people_seed, report_seed, progress)))
+        runs.append(_compared(estimates[-1], crowd))
+    columns = {key: [getattr(run, key) for run in runs] for key in SearchedOnce.__dataclass_fields__}
     spread = {key: mean_and_error(values)[1] for key, values in columns.items()} if times > 1 else None
     return MeasuredWords(
-        users=n,
+        people=n,
         epsilon=survey.epsilon,
         delta=survey.delta,
         mechanism=survey.mechanism.name,
@@ -126,7 +126,7 @@ def measure_words(
         report_bytes=survey.mechanism.report_bytes,
         seconds=(time.perf_counter() - began) / times,
         estimate=estimates[-1],
-        people=people,
+        crowd=crowd,
     )
 
 
@@ -153,8 +153,8 @@ def _compared(estimate: WordEstimate, people: WordPeople) -> SearchedOnce:
     common = people.labels
     asked = list(estimate.of_many([people.code.typed(label) for label in common[:_ASKED]]))
     truth = people.answers[: len(asked)]
-    errors = [abs(one.raw - share) for one, share in zip(asked, truth, strict=True)]
-    inside = [one.low <= share <= one.high for one, share in zip(asked, truth, strict=True)]
+    errors = [abs(answer.raw - share) for answer, share in zip(asked, truth, strict=True)]
+    inside = [answer.low <= share <= answer.high for answer, share in zip(asked, truth, strict=True)]
     return SearchedOnce(
         found=len(labels),
         certain=int(certain.sum()),

@@ -24,7 +24,7 @@ SECURITY_HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }
-"""On every response but the pages themselves: nothing else from here is ever shown as a page or inside one."""
+"""Headers of every response but the pages themselves: nothing else from here is ever shown as a page or inside one."""
 
 _log: Final = logging.getLogger("sottovoce.collector")
 
@@ -71,7 +71,7 @@ class AnsweringService(Protocol):
 
     @property
     def elsewhere(self) -> Elsewhere | None:
-        """Who answers what is not answered here."""
+        """The process that answers requests that are not answered here."""
 
     async def finish(self) -> None:
         """Write what is queued, and end."""
@@ -107,7 +107,7 @@ class Application(Generic[S]):
         listed = tuple(routes)
         self._router = Router(listed)
         self._origins = frozenset(service.settings.allow_origins)
-        self._probes = {path: 0 for one in listed if one.is_probe for path in one.paths}
+        self._probes = {path: 0 for route in listed if route.is_probe for path in route.paths}
         self._strangers = Repeats(_log, logging.INFO)
 
     @asynccontextmanager
@@ -121,13 +121,13 @@ class Application(Generic[S]):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = perf_counter()
         template, routes, parameters = self._router.find(scope["path"])
-        found = routes.get(scope["method"])
-        response = await self._response(found, routes, Request(self.service, scope, receive, parameters))
+        chosen = routes.get(scope["method"])
+        response = await self._response(chosen, routes, Request(self.service, scope, receive, parameters))
 
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                if found is not None:
-                    self._finish(message, scope, template, began, found)
+                if chosen is not None:
+                    self._finish(message, scope, template, began, chosen)
                 elif scope["method"] == "OPTIONS":
                     self._finish(message, scope, template, began, *routes.values())
                 else:
@@ -144,42 +144,44 @@ class Application(Generic[S]):
         )
 
     async def answer_device(self, scope: Scope, receive: Receive) -> Sendable:
-        """The same for a request that came in a sealed message: counted, and only where devices may ask so."""
+        """The response to a request from a sealed message: it is counted, and only routes for devices answer."""
         template, routes, parameters = self._router.find(scope["path"])
-        allowed = {method: one for method, one in routes.items() if one.for_devices and not one.is_gateway}
-        found = allowed.get(scope["method"])
-        response = await self._response(found, allowed, Request(self.service, scope, receive, parameters))
+        allowed = {method: route for method, route in routes.items() if route.for_devices and not route.is_gateway}
+        chosen = allowed.get(scope["method"])
+        response = await self._response(chosen, allowed, Request(self.service, scope, receive, parameters))
 
         async def counted(scope: Scope, receive: Receive, send: Send) -> None:
             async def send_counted(message: Any) -> None:
                 if message["type"] == "http.response.start":
-                    self.service.metrics.answered(template if found else _NO_ROUTE, message["status"])
+                    self.service.metrics.answered(template if chosen else _NO_ROUTE, message["status"])
                 await send(message)
 
             await response(scope, receive, send_counted)
 
         return counted
 
-    async def _response(self, found: Route | None, routes: dict[str, Route], request: Request) -> Sendable:
+    async def _response(self, chosen: Route | None, routes: dict[str, Route], request: Request) -> Sendable:
         elsewhere = self.service.elsewhere
         try:
-            if found is not None and elsewhere is not None and not found.at_intake:
-                return await elsewhere.ask(request, stream=found.is_stream, shared=found.is_shared)
-            if found is not None:
-                return await found.respond(request)
+            if chosen is not None and elsewhere is not None and not chosen.at_intake:
+                return await elsewhere.ask(request, stream=chosen.is_stream, shared=chosen.is_shared)
+            if chosen is not None:
+                return await chosen.respond(request)
             return _unrouted(request.scope["method"], routes)
         except Exception as error:
             refusal = refusal_of(error)
-            if found is not None and found.counts_refusals:
+            if chosen is not None and chosen.counts_refusals:
                 self.service.metrics.refused(refusal.code)
             return refused(refusal)
 
     def _finish(self, message: Any, scope: Scope, template: str, began: float, *routes: Route) -> None:
         """Headers, a counter and a line in the log for a response of these routes, or of none."""
         status, for_devices, is_page = message["status"], False, False
-        for one in routes:
-            for_devices, is_page = for_devices or one.for_devices, is_page or one.is_page
-        page = next((one.page_headers for one in routes if one.page_headers), None) if status in (200, 304) else None
+        for route in routes:
+            for_devices, is_page = for_devices or route.for_devices, is_page or route.is_page
+        page = (
+            next((route.page_headers for route in routes if route.page_headers), None) if status in (200, 304) else None
+        )
         message["headers"] += _RAW_SECURITY if page is None else _page_security(page, message["headers"])
         if for_devices and self._origins:
             message["headers"] += self._sharing(scope)

@@ -18,7 +18,7 @@ __all__ = ["openapi_document"]
 _REFERENCE: Final = "#/components/schemas/{name}"
 
 _UNAVAILABLE: Final = {503: "the database is unavailable; try again later"}
-_WITH_SURVEY: Final = {404: "there is no such survey", 410: "the survey has been deleted", **_UNAVAILABLE}
+_WITH_SURVEY: Final = {404: "the survey does not exist", 410: "the survey has been deleted", **_UNAVAILABLE}
 _WITH_QUERY: Final = {400: "a parameter is unknown or out of range"}
 _WITH_TOKEN: Final = {
     401: "no token was sent, or one that is unknown, revoked or expired",
@@ -48,12 +48,12 @@ def openapi_document(
     routes: Iterable[Route], title: str = "Sottovoce collector", about: str = _ABOUT
 ) -> dict[str, Any]:
     """The document of all routes but the pages, as OpenAPI 3.1."""
-    documented = [one for one in routes if not one.is_page]
+    documented = [route for route in routes if not route.is_page]
     _, components = msgspec.json.schema_components([ErrorBody, *_types(documented)], ref_template=_REFERENCE)
     paths: dict[str, dict[str, Any]] = {}
-    for one in documented:
-        for path in one.paths:
-            paths.setdefault(path, {}).update({method.lower(): _operation(one) for method in one.methods})
+    for route in documented:
+        for path in route.paths:
+            paths.setdefault(path, {}).update({method.lower(): _operation(route) for method in route.methods})
     token = {"type": "http", "scheme": "bearer", "description": "an analyst's token, sv_..._..."}
     return {
         "openapi": "3.1.0",
@@ -65,60 +65,60 @@ def openapi_document(
 
 def _types(routes: Iterable[Route]) -> list[Any]:
     contents: list[Any] = []
-    for one in routes:
-        special = [told[1] for told in one.errors.values() if isinstance(told, tuple)]
-        for content in (*one.responses.values(), *one.accepts.values(), *special):
+    for route in routes:
+        special = [about[1] for about in route.errors.values() if isinstance(about, tuple)]
+        for content in (*route.responses.values(), *route.accepts.values(), *special):
             contents += content if isinstance(content, tuple) else (content,)
     return [content for content in contents if content is not None and not isinstance(content, str)]
 
 
-def _errors(one: Route) -> dict[int, Any]:
-    """When each status is sent: what follows from the route's signature, and what it declares itself."""
+def _errors(route: Route) -> dict[int, Any]:
+    """The statuses that follow from the route's signature, and those it declares itself, with when they are sent."""
     return dict(
         sorted(
             {
-                **(_WITH_SURVEY if "survey_id" in one.path_parameters else {}),
-                **(_WITH_QUERY if one.query else {}),
-                **(_WITH_TOKEN if one.scopes else {}),
-                **((_WITH_JSON if [*one.accepts] == [JSON] else _WITH_BYTES) if one.accepts else {}),
-                **one.errors,
+                **(_WITH_SURVEY if "survey_id" in route.path_parameters else {}),
+                **(_WITH_QUERY if route.query else {}),
+                **(_WITH_TOKEN if route.scopes else {}),
+                **((_WITH_JSON if [*route.accepts] == [JSON] else _WITH_BYTES) if route.accepts else {}),
+                **route.errors,
             }.items()
         )
     )
 
 
-def _operation(one: Route) -> dict[str, Any]:
+def _operation(route: Route) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": one.name,
-        "summary": one.summary,
+        "operationId": route.name,
+        "summary": route.summary,
         "parameters": [
-            *(_parameter("path", name, hint, required=True) for name, hint in one.path_parameters.items()),
-            *(_query_parameter(parameter) for parameter in one.query),
+            *(_parameter("path", name, hint, required=True) for name, hint in route.path_parameters.items()),
+            *(_query_parameter(parameter) for parameter in route.query),
         ],
         "responses": {
-            **{str(status): _response(content, one) for status, content in one.responses.items()},
-            **{str(status): _error(status, told) for status, told in _errors(one).items()},
+            **{str(status): _response(content, route) for status, content in route.responses.items()},
+            **{str(status): _error(status, about) for status, about in _errors(route).items()},
         },
     }
-    if one.scopes:
+    if route.scopes:
         operation["security"] = [{"token": []}]
-        operation["description"] = f"Needs a token of the scope {' or '.join(one.scopes)}."
-    if one.accepts:
-        contents = {kind: {"schema": _schema(content)} for kind, content in one.accepts.items()}
+        operation["description"] = f"Needs a token of the scope {' or '.join(route.scopes)}."
+    if route.accepts:
+        contents = {kind: {"schema": _schema(content)} for kind, content in route.accepts.items()}
         operation["requestBody"] = {"required": True, "content": contents}
     return operation
 
 
-def _response(content: Any, one: Route) -> dict[str, Any]:
+def _response(content: Any, route: Route) -> dict[str, Any]:
     kind = content if isinstance(content, str) else JSON
-    response: dict[str, Any] = {"description": one.summary, "content": {kind: {"schema": _schema(content)}}}
-    if one.headers:
-        response["headers"] = {name: _header(about) for name, about in one.headers.items()}
+    response: dict[str, Any] = {"description": route.summary, "content": {kind: {"schema": _schema(content)}}}
+    if route.headers:
+        response["headers"] = {name: _header(about) for name, about in route.headers.items()}
     return response
 
 
-def _error(status: int, told: Any) -> dict[str, Any]:
-    when, kind = told if isinstance(told, tuple) else (told, ErrorBody)
+def _error(status: int, about: Any) -> dict[str, Any]:
+    when, kind = about if isinstance(about, tuple) else (about, ErrorBody)
     error: dict[str, Any] = {"description": when, "content": {JSON: {"schema": _schema(kind)}}}
     if status in RETRY_AFTER:
         error["headers"] = {"Retry-After": _header("seconds after which the same may succeed", pattern="^[0-9]+$")}
@@ -140,14 +140,14 @@ def _schema(content: Any) -> dict[str, Any]:
     return schema
 
 
-def _query_parameter(one: QueryParameter) -> dict[str, Any]:
-    default = None if one.is_required else one.default
-    return _parameter("query", one.name, one.type, default, required=one.is_required)
+def _query_parameter(parameter: QueryParameter) -> dict[str, Any]:
+    default = None if parameter.is_required else parameter.default
+    return _parameter("query", parameter.name, parameter.type, default, required=parameter.is_required)
 
 
-def _parameter(place: str, name: str, hint: Any, default: Any = None, *, required: bool = False) -> dict[str, Any]:
+def _parameter(location: str, name: str, hint: Any, default: Any = None, *, required: bool = False) -> dict[str, Any]:
     schema = _schema(hint)
     about = schema.pop("description")
     if default is not None:
         schema["default"] = default
-    return {"name": name, "in": place, "required": required, "description": about, "schema": schema}
+    return {"name": name, "in": location, "required": required, "description": about, "schema": schema}

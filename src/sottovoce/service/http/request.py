@@ -25,7 +25,7 @@ class Deadline:
         self.passed = False
 
     def look(self, now: float) -> float:
-        """When it is due; once it has passed, the task that waits is cancelled."""
+        """The time at which it is due; once it has passed, the task that waits is cancelled."""
         if now >= self._due and not self.passed:
             self.passed = True
             self._task.cancel()
@@ -45,7 +45,7 @@ class Deadlines:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, seconds: float) -> Deadline:
-        """From now on the running task has so many seconds, until `end`."""
+        """Give the running task this many seconds from now, until `end`."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         if task is None:
             raise RuntimeError("only a task can have a deadline")
@@ -88,21 +88,21 @@ class Request:
 
     def header(self, name: bytes) -> str | None:
         """The value of a header, several joined by commas; None where it is absent."""
-        found = [value for key, value in self.scope["headers"] if key == name]
-        return b", ".join(found).decode("latin-1") if found else None
+        values = [value for key, value in self.scope["headers"] if key == name]
+        return b", ".join(values).decode("latin-1") if values else None
 
     def check_media_type(self, allowed: tuple[str, ...]) -> None:
         """Refuse a body of another media type, and any compression."""
-        found = b""
+        content_type = b""
         for name, value in self.scope["headers"]:
             if name == b"content-type":
-                found = value
+                content_type = value
             elif name == b"content-length":
                 self._length = int(value) if value.isdigit() and len(value) < 20 else None
             elif name == b"content-encoding":
                 # Also identity: one way of sending a body, so that nothing is left to interpretation.
                 raise Refusal(415, "compressed_body", "leave Content-Encoding out: compressed bodies are not accepted")
-        self.media_type = found.partition(b";")[0].strip().lower().decode("latin-1")
+        self.media_type = content_type.partition(b";")[0].strip().lower().decode("latin-1")
         if self.media_type not in allowed:
             raise Refusal(415, "unsupported_media_type", f"Content-Type must be {' or '.join(allowed)}")
 
@@ -160,4 +160,4 @@ def decode_json(body: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Refusal(400, "malformed_json", "the body is not JSON in UTF-8") from None
     message = "the body has the wrong shape" if fault is None else fault.message
-    raise Refusal(400, "invalid_body", f"{message}; see /openapi.json", field=(fault and fault.place) or None)
+    raise Refusal(400, "invalid_body", f"{message}; see /openapi.json", field=(fault and fault.path) or None)

@@ -93,11 +93,11 @@ class Route:
         self.scopes = scopes
         """What a token must open, one of these; none where everybody may."""
         self.responses = {200: hints["return"]} if responses is None else responses
-        """By status: a type that is sent as JSON, or the media type of bytes."""
+        """Responses by status: a type that is sent as JSON, or the media type of bytes."""
         self.errors = errors or {}
-        """By status: when; or when and the type of its JSON, where that is not the usual one."""
+        """Errors by status: when they are sent, and the type of their JSON if it is not the usual one."""
         self.accepts = accepts or ({JSON: hints["body"]} if "body" in hints else {})
-        """By media type: the type of the JSON, several where it has several forms, or None for bytes."""
+        """Accepted bodies by media type: the type of the JSON, several if it has several forms, or None for bytes."""
         self.headers = headers or {}
         """Headers of a success, with what they say."""
         self.for_devices = for_devices
@@ -120,8 +120,8 @@ class Route:
         """Headers of the page that it shows, beyond and instead of those of every response."""
         self.path_parameters = {name: hints[name] for path in paths for name in _PARAMETER.findall(path)}
         self.query = tuple(
-            QueryParameter(name, _without_none(hints[name]), one.default)
-            for name, one in parameters.items()
+            QueryParameter(name, _without_none(hints[name]), parameter.default)
+            for name, parameter in parameters.items()
             if name not in (*_CONTEXT, "body", *self.path_parameters)
         )
         self._status = min(self.responses)
@@ -131,7 +131,7 @@ class Route:
         self._context = tuple(name for name in _CONTEXT if name in parameters)
 
     async def respond(self, request: Request) -> Sendable:
-        """Admit, read and check what was sent, and call the handler; whoever lacks the scope reaches nothing else."""
+        """Admit, read and check what was sent, and call the handler; without the scope nothing else is reached."""
         if self.scopes:
             request.token = await request.service.admit(request, self.scopes)
         arguments: dict[str, Any] = {**request.path_parameters}
@@ -145,22 +145,24 @@ class Route:
             settings = request.service.settings
             body = await request.read(self._max_bytes or settings.max_body_bytes, settings.body_seconds)
             arguments["body"] = decode_json(body, self._decoder)
-        found = await self.handler(**arguments)
-        return json_response(found, self._status) if isinstance(found, msgspec.Struct) else found
+        result = await self.handler(**arguments)
+        return json_response(result, self._status) if isinstance(result, msgspec.Struct) else result
 
     def _read_query(self, query_string: bytes) -> dict[str, Any]:
-        known = {one.name: one for one in self.query}
-        values = {one.name: one.default for one in self.query if not one.is_required}
+        known = {parameter.name: parameter for parameter in self.query}
+        values = {parameter.name: parameter.default for parameter in self.query if not parameter.is_required}
         given: dict[str, list[str]] = {}
         for name, text in parse_qsl(query_string.decode("latin-1"), keep_blank_values=True):
             given.setdefault(name, []).append(text)
         if any(
             name not in known or (len(texts) > 1 and not known[name].is_repeatable) for name, texts in given.items()
         ):
-            repeated = "".join(f" (but {one.name})" for one in self.query if one.is_repeatable)
+            repeated = "".join(f" (but {parameter.name})" for parameter in self.query if parameter.is_repeatable)
             message = f"the parameters here are {', '.join(known)}, each at most once{repeated}"
             raise Refusal(400, "invalid_parameter", message)
-        missing = next((one for one in self.query if one.is_required and one.name not in given), None)
+        missing = next(
+            (parameter for parameter in self.query if parameter.is_required and parameter.name not in given), None
+        )
         if missing is not None:
             message = f"{missing.name} is missing: it must be {describe(missing.type)}"
             raise Refusal(400, "invalid_parameter", message, field=missing.name)
@@ -192,12 +194,12 @@ class _Node:
 
 @final
 class Router:
-    """From a path to the routes of its template; empty parts of a path, as of a slash at its end, do not matter."""
+    """A map from paths to the routes of their templates; empty parts of a path, as of a final slash, do not matter."""
 
     def __init__(self, routes: Iterable[Route]):
         self._root = _Node()
-        for one in routes:
-            for path in one.paths:
+        for route in routes:
+            for path in route.paths:
                 node = self._root
                 for part in filter(None, path.split("/")):
                     if part[0] == "{":
@@ -206,7 +208,7 @@ class Router:
                     else:
                         node = node.next.setdefault(part, _Node())
                 node.template = path
-                node.routes |= dict.fromkeys(one.methods, one)
+                node.routes |= dict.fromkeys(route.methods, route)
 
     def find(self, path: str) -> tuple[str, dict[str, Route], dict[str, str]]:
         """The template, its routes by method, and the path's parameters; empty where there is nothing."""
@@ -224,11 +226,11 @@ class Router:
         return node.template, node.routes, parameters
 
 
-Page = Annotated[int, Meta(ge=1, le=2**53, description="which page, from 1")]
+Page = Annotated[int, Meta(ge=1, le=2**53, description="number of the page, from 1")]
 
 
 def check_page(page: int, n: int, size: int) -> int:
-    """How many pages of `size` there are, at least one; a refusal that names the last where `page` is beyond it.
+    """The number of pages of `size`, at least one; a refusal that names the last page if `page` is beyond it.
 
     Examples
     --------
@@ -237,6 +239,6 @@ def check_page(page: int, n: int, size: int) -> int:
     """
     pages = max(1, -(-n // size))
     if page > pages:
-        message = f"there is no page {page:,}: the last of these pages, of {size:,} each, is page {pages:,}"
+        message = f"page {page:,} does not exist: the last of these pages, of {size:,} each, is page {pages:,}"
         raise Refusal(404, "no_such_page", message, field="page")
     return pages

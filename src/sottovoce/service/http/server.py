@@ -71,7 +71,7 @@ class Hosted(Protocol):
 
 
 class _Server(Server):
-    """On a socket that is already bound: granian's own would share a taken port, and not say which one 0 became."""
+    """A server on a bound socket: granian's own would share a taken port, and not say which one 0 became."""
 
     def __init__(self, app: Any, settings: ProcessSettings, listener: socket.socket):
         milliseconds = int(settings.body_seconds * 1000)
@@ -118,7 +118,7 @@ async def run_http(
         telling.cancel()
         stopping.cancel()
         listener.close()
-        # Streams would go on for minutes; whoever reads them asks again by itself.
+        # Streams would go on for minutes; their readers reconnect by themselves.
         app.service.stop_working()
         server.stop()
         await asyncio.wait((serving,), timeout=settings.body_seconds + _LAST_SECONDS)
@@ -134,7 +134,7 @@ async def _report_ready(
 ) -> None:
     """Call `ready` once the service says of itself, over its own socket, that it is; or that only room is lacking.
 
-    Whoever is to make room must know where the service listens.
+    An operator who is to make room must know where the service listens.
     """
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address[0], address[0])
     failures = 0
@@ -147,7 +147,7 @@ async def _report_ready(
 
 
 def _readiness(host: str, port: int, tls: bool) -> int:
-    """The status of /readyz; 0 where there is no answer."""
+    """The status of /readyz; 0 without an answer."""
     if tls:
         trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # it is this very process, whatever name it goes by
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE

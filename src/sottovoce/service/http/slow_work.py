@@ -22,7 +22,7 @@ P = TypeVar("P")
 
 @final
 class SlowWork:
-    """Threads for one kind of work, of which `most` pieces may wait besides those that run."""
+    """Threads for one kind of work; besides the pieces that run, `most` may wait."""
 
     def __init__(self, name: str, threads: int, most: int):
         self._threads = ThreadPoolExecutor(threads, f"sottovoce-{name}")
@@ -41,7 +41,7 @@ class SlowWork:
         return await self._result(self._begin(function, *arguments))
 
     async def once(self, key: Hashable, function: Callable[..., P], *arguments: Any) -> P:
-        """The same; whoever asks under a key while it is worked on shares the result. Inside one event loop."""
+        """Run work under a key: requests that come while it runs share the result. Inside one event loop."""
         work: Future[P] | None = self._once.get(key)
         if work is None:
             work = self._once[key] = self._begin(function, *arguments)
@@ -60,7 +60,7 @@ class SlowWork:
         self._threads.shutdown(wait=True)
 
     def check_stop(self) -> None:
-        """Called by work that runs for long, from time to time: ends it when the service stops."""
+        """Raise if the service stops; work that runs for long calls this from time to time."""
         if self._stops:
             raise _stopped()
 
@@ -81,7 +81,7 @@ class SlowWork:
 
     async def _result(self, work: Future[P]) -> P:
         try:
-            # Others may wait for the same: whoever leaves does not end it.
+            # Others may wait for the same: a client that leaves does not end it.
             return await asyncio.shield(asyncio.wrap_future(work))
         except asyncio.CancelledError:
             task = asyncio.current_task()

@@ -1,4 +1,4 @@
-"""Which part of a JSON value has the wrong shape, and what it must be; nothing of the value is quoted.
+"""The part of a JSON value that has the wrong shape, and what it must be; nothing of the value is quoted.
 
 msgspec decides whether a value is valid. Where it is not, its type is walked beside the value to find the first fault.
 """
@@ -45,13 +45,13 @@ _PYTHON: Final[dict[type[inspect.Type], tuple[type, ...]]] = {
     inspect.DictType: (dict,),
     inspect.StructType: (dict,),
 }
-"""What JSON of each type becomes when it is decoded without a type."""
+"""The Python types that JSON of each type becomes when it is decoded without a type."""
 
 
 class Fault(NamedTuple):
-    """Where a value has the wrong shape, empty for the whole of it, and what is wrong there."""
+    """The path of a part with the wrong shape, empty for the whole value, and what is wrong there."""
 
-    place: str
+    path: str
     message: str
 
 
@@ -63,7 +63,7 @@ def find_fault(value: Any, expected: Any) -> Fault | None:
     >>> import msgspec
     >>> Order = msgspec.defstruct("Order", [("drinks", list[str]), ("note", str, "")], forbid_unknown_fields=True)
     >>> find_fault({"drinks": ["tea", 3]}, Order)
-    Fault(place='drinks[1]', message='drinks[1] must be text')
+    Fault(path='drinks[1]', message='drinks[1] must be text')
     >>> find_fault({"note": "quick"}, Order).message
     'drinks is missing'
     >>> find_fault({"cups": 2}, Order).message
@@ -94,48 +94,48 @@ def _is_a(value: Any, kind: inspect.Type) -> bool:
     return isinstance(value, types) and (bool in types or object in types or not isinstance(value, bool))
 
 
-def _fault(value: Any, given: inspect.Type, place: str) -> Fault | None:
+def _fault(value: Any, given: inspect.Type, path: str) -> Fault | None:
     kind = _bare(given)
     if isinstance(kind, inspect.UnionType):
-        options = [one for one in kind.types if _is_a(value, one)]
-        return _fault(value, options[0], place) if len(options) == 1 else _wrong(kind, place)
+        options = [option for option in kind.types if _is_a(value, option)]
+        return _fault(value, options[0], path) if len(options) == 1 else _wrong(kind, path)
     if not _is_a(value, kind):
-        return _wrong(kind, place)
+        return _wrong(kind, path)
     match kind:
         case inspect.StrType() if kind.pattern is not None and not re.search(kind.pattern, value):
-            return _wrong(kind, place)
+            return _wrong(kind, path)
         case inspect.LiteralType() if value not in kind.values:
-            return _wrong(kind, place)
+            return _wrong(kind, path)
         case inspect.IntType() | inspect.FloatType() if not _in_range(value, kind):
-            return _wrong(kind, place)
+            return _wrong(kind, path)
         case inspect.StrType() | inspect.ListType() | inspect.DictType() if not _has_length(value, kind):
-            return _wrong(kind, place)
+            return _wrong(kind, path)
         case inspect.ListType():
-            faults = (_fault(one, kind.item_type, f"{place}[{at}]") for at, one in enumerate(value))
+            faults = (_fault(item, kind.item_type, f"{path}[{at}]") for at, item in enumerate(value))
             return next(filter(None, faults), None)
         case inspect.DictType():
-            return _dict_fault(value, kind, place)
+            return _dict_fault(value, kind, path)
         case inspect.StructType():
-            return _struct_fault(value, kind, place)
+            return _struct_fault(value, kind, path)
     return None
 
 
-def _dict_fault(value: dict[str, Any], kind: inspect.DictType, place: str) -> Fault | None:
+def _dict_fault(value: dict[str, Any], kind: inspect.DictType, path: str) -> Fault | None:
     for key, inner in value.items():
-        if _fault(key, kind.key_type, place):
-            return Fault(place, f"a key of {place or 'the body'} must be {_described(kind.key_type)}")
-        if fault := _fault(inner, kind.value_type, f"{place}[...]"):
+        if _fault(key, kind.key_type, path):
+            return Fault(path, f"a key of {path or 'the body'} must be {_described(kind.key_type)}")
+        if fault := _fault(inner, kind.value_type, f"{path}[...]"):
             return fault
     return None
 
 
-def _struct_fault(value: dict[str, Any], kind: inspect.StructType, place: str) -> Fault | None:
+def _struct_fault(value: dict[str, Any], kind: inspect.StructType, path: str) -> Fault | None:
     known = {field.encode_name: field for field in kind.fields}
     if kind.forbid_unknown_fields and not value.keys() <= known.keys():
         fields = f"the fields are {', '.join(known)}"
-        return Fault(place, f"{place or 'the body'} has an unknown field; {fields}")
+        return Fault(path, f"{path or 'the body'} has an unknown field; {fields}")
     for name, field in known.items():
-        inner = f"{place}.{name}" if place else name
+        inner = f"{path}.{name}" if path else name
         if name in value:
             if fault := _fault(value[name], field.type, inner):
                 return fault
@@ -144,8 +144,8 @@ def _struct_fault(value: dict[str, Any], kind: inspect.StructType, place: str) -
     return None
 
 
-def _wrong(kind: inspect.Type, place: str) -> Fault:
-    return Fault(place, f"{place or 'the body'} must be {_described(kind)}")
+def _wrong(kind: inspect.Type, path: str) -> Fault:
+    return Fault(path, f"{path or 'the body'} must be {_described(kind)}")
 
 
 def _in_range(value: float, kind: inspect.IntType | inspect.FloatType) -> bool:
@@ -165,7 +165,7 @@ def _described(given: inspect.Type) -> str:
     kind = _bare(given)
     match kind:
         case inspect.UnionType():
-            return " or ".join(_described(one) for one in kind.types)
+            return " or ".join(_described(option) for option in kind.types)
         case inspect.LiteralType():
             return f"one of {', '.join(map(str, kind.values))}"
         case inspect.StrType():
@@ -177,11 +177,11 @@ def _described(given: inspect.Type) -> str:
     return _WORDS.get(type(kind), "of another form")
 
 
-def _lengths(kind: Any, one: str, many: str) -> str:
+def _lengths(kind: Any, noun: str, many: str) -> str:
     low, high = kind.min_length or 0, kind.max_length
     if high is None:
-        return f" of at least {plural(low, one, many)}" if low else ""
-    return f" of {low} to {plural(high, one, many)}" if low else f" of at most {plural(high, one, many)}"
+        return f" of at least {plural(low, noun, many)}" if low else ""
+    return f" of {low} to {plural(high, noun, many)}" if low else f" of at most {plural(high, noun, many)}"
 
 
 def _bounds(kind: inspect.IntType | inspect.FloatType) -> str:

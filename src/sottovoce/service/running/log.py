@@ -49,7 +49,7 @@ class _Lines(logging.Formatter):
 
 @final
 class _JsonLines(logging.Formatter):
-    """The same as one JSON object a line."""
+    """A formatter that writes one JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         said = {"time": _when(record), "level": record.levelname.lower(), "logger": record.name}
@@ -59,12 +59,12 @@ class _JsonLines(logging.Formatter):
 def configure_logging(level: str = "info", format: str = "text", stream: TextIO | None = None) -> None:
     """Send this process's log to standard error; asked again, replace what was asked before."""
     if format not in FORMATS:
-        raise SettingsError(f"log_format must be {' or '.join(FORMATS)}")
+        raise SettingsError(f"log_format must be {' or '.join(FORMATS)}").at("log_format")
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.set_name(_HANDLER)
     handler.setFormatter(_JsonLines() if format == "json" else _Lines())
     root = logging.getLogger()
-    for old in [one for one in root.handlers if one.get_name() == _HANDLER]:
+    for old in [handler for handler in root.handlers if handler.get_name() == _HANDLER]:
         root.removeHandler(old)
     root.addHandler(handler)
     # What libraries say below a warning may hold addresses and paths.
@@ -75,7 +75,7 @@ def configure_logging(level: str = "info", format: str = "text", stream: TextIO 
 def set_level(level: str) -> None:
     """What is logged from now on, in this process."""
     if level not in LEVELS:
-        raise SettingsError(f"log_level must be one of {', '.join(LEVELS)}")
+        raise SettingsError(f"log_level must be one of {', '.join(LEVELS)}").at("log_level")
     logging.getLogger("sottovoce").setLevel(LEVELS[level])
 
 
@@ -94,8 +94,8 @@ def log_access(method: str, template: str, status: int, seconds: float) -> None:
 
 
 def _fields(record: logging.LogRecord) -> dict[str, object]:
-    found = getattr(record, _FIELDS, None)
-    return found if isinstance(found, dict) else {}
+    fields = getattr(record, _FIELDS, None)
+    return fields if isinstance(fields, dict) else {}
 
 
 def _told(record: logging.LogRecord) -> str:

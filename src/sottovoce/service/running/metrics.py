@@ -17,7 +17,7 @@ COMMIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 @final
 class TimelessRegistry(CollectorRegistry):
-    """Without the moments at which counters began: the first request of a kind is somebody's, to the microsecond."""
+    """A registry without the start times of counters: they would date somebody's request to the microsecond."""
 
     def collect(self) -> Iterator[Metric]:
         for family in super().collect():

@@ -12,13 +12,13 @@ from typing import Final, final
 __all__ = ["Outage", "Repeats", "pause_after"]
 
 _AGAIN: Final = 300.0
-"""Seconds after which it is said that an outage lasts."""
+"""Seconds after which the log says that an outage lasts."""
 
 _MOST_REASONS: Final = 8
-"""Of one outage that are said; a reason may hold a number that is another each time."""
+"""Most reasons that are logged for one outage; a reason may hold a number that changes each time."""
 
 _MOST_LINES: Final = 64
-"""That are remembered, so that memory stays bounded."""
+"""Most lines that are remembered, so that memory stays bounded."""
 
 _draw: Final = SystemRandom().random
 
@@ -26,9 +26,9 @@ _draw: Final = SystemRandom().random
 def pause_after(
     failures: int, shortest: float = 0.05, longest: float = 5.0, draw: Callable[[], float] = _draw
 ) -> float:
-    """Seconds to wait after so many failures in a row: twice as long each time, less up to a half by chance.
+    """Seconds to wait after this many failures in a row: twice as long each time, less up to a half by chance.
 
-    By chance, so that many who wait for one database do not all come back to it at once.
+    Chance keeps those who wait for one database from coming back to it all at once.
 
     Examples
     --------
@@ -42,18 +42,18 @@ def pause_after(
 
 @final
 class Outage:
-    """Says in the log that something fails, that it still does, every five minutes, and that it works again.
+    """A logger of an outage: it says that something fails, every five minutes that it lasts, and that it ended.
 
     Safe to use from several threads.
 
     Parameters
     ----------
     logger
-        Where it is said.
+        The logger of the lines.
     what
-        Begins each line: what cannot be done.
+        What cannot be done; each line begins with it.
     level
-        Of the lines that say that it fails.
+        The level of the lines that report failures.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Outage:
 
 @final
 class Repeats:
-    """Says the same line once in five minutes, however often it is to be said. Safe to use from several threads."""
+    """A logger that writes a repeated line once in five minutes. Safe to use from several threads."""
 
     def __init__(self, logger: logging.Logger, level: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._logger, self._level, self._clock = logger, level, clock

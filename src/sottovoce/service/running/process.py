@@ -37,11 +37,11 @@ class ProcessSettings(Protocol):
 
     @property
     def host(self) -> str:
-        """Where to listen."""
+        """The address to listen at."""
 
     @property
     def port(self) -> int:
-        """Where to listen."""
+        """The port to listen at."""
 
     @property
     def tls_certificate(self) -> str:
@@ -57,11 +57,11 @@ class ProcessSettings(Protocol):
 
     @property
     def log_level(self) -> str:
-        """What is logged."""
+        """The least severe lines that are logged."""
 
     @property
     def log_format(self) -> str:
-        """How."""
+        """The form of a line in the log."""
 
 
 def set_up(settings: ProcessSettings) -> None:
@@ -74,7 +74,7 @@ def set_up(settings: ProcessSettings) -> None:
 
 
 def stop_event(patience: float) -> asyncio.Event:
-    """Set by the first SIGTERM or SIGINT; a later one ends the process at once, and so does patience that runs out."""
+    """An event set by the first SIGTERM or SIGINT; a second one, or a timeout, ends the process at once."""
     stop = asyncio.Event()
     asked = 0.0
 
@@ -110,7 +110,7 @@ def warn_of_place(settings: ProcessSettings, data: Path) -> None:
 
 
 def address(settings: ProcessSettings, listener: socket.socket) -> str:
-    """Where the service listens, as a URL."""
+    """The URL at which the service listens."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"{'https' if settings.tls_certificate else 'http'}://{host}:{listener.getsockname()[1]}"
 

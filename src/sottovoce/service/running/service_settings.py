@@ -51,7 +51,7 @@ _COMMON: Final[dict[str, tuple[Read, str, str, str]]] = {
     "tls_certificate": (kinds.file, "the name of a PEM file", "the server's certificate chain; with tls_key", "FILE"),
     "tls_key": (kinds.file, "the name of a PEM file", "the certificate's private key; with tls_certificate", "FILE"),
 }
-"""By name: its type, what is allowed, its meaning, and what stands for its value in help."""
+"""The settings by name: type, allowed values, meaning, and the word for the value in help."""
 
 
 def common(name: str, default: Any, meaning: str = "") -> Any:
@@ -64,7 +64,7 @@ class ServiceSettings:
     """The base of a frozen dataclass whose fields are made by `setting` and `common`; checked when it is made."""
 
     prefix: ClassVar[str]
-    """Begins the names of the service's environment variables."""
+    """The prefix of the service's environment variables."""
     file_variable: ClassVar[str]
     """The environment variable that names the settings file where no flag does."""
 
@@ -82,7 +82,7 @@ class ServiceSettings:
 
     @classmethod
     def is_other(cls, variable: str) -> bool:
-        """Whether an environment variable of the prefix is no setting of this service."""
+        """Whether an environment variable of the prefix belongs to something other than this service."""
         return variable == cls.file_variable
 
     @classmethod
@@ -97,7 +97,7 @@ class ServiceSettings:
         Parameters
         ----------
         flags
-            What the command line says, by the settings' names; None for what it does not say.
+            The flags of the command line, by the settings' names; None for those that are not given.
         environ
             The environment: of its variables those that begin with `prefix`.
         file

@@ -1,8 +1,8 @@
 """Settings of a service from flags, the environment and a file, each declared once as a field of a dataclass.
 
-A flag beats an environment variable, which beats the settings file, which beats the default. Whatever is wrong is told
-with the setting's name, where it came from, what is allowed and what to do. The functions from `text` on are the types
-of settings: from what an operator wrote to the value, or a ValueError.
+A flag beats an environment variable, which beats the settings file, which beats the default. An error gives
+the setting's name, where its value came from, what is allowed and what to do. The functions from `text` on are the
+types of settings: they turn what an operator wrote into the value, or raise ValueError.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ __all__ = [
 ]
 
 RELAY_PREFIX: Final = "SOTTOVOCE_RELAY_"
-"""Begins the settings of a relay, which may run on the same machine as a collector."""
+"""The prefix of variables of a relay, which may run on the same machine as a collector."""
 
 Read: TypeAlias = Callable[[object], Any]
-"""From what was given to the setting's value; raises ValueError when it is not allowed."""
+"""A function from what was given to the setting's value; it raises ValueError for what is not allowed."""
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -217,11 +217,11 @@ class ServiceSetting:
     metavar: str
     read: Read = field(repr=False)
     prefix: str
-    """Begins the names of the service's environment variables."""
+    """The prefix of the service's environment variables."""
     secret: bool = False
     """Whether its value may hold a password, so that no message shows it."""
     required: bool = False
-    """Whether its default is no value to go on with."""
+    """Whether it must be set, because its default cannot be used."""
 
     @property
     def flag(self) -> str:
@@ -250,7 +250,7 @@ class ServiceSetting:
             pass
         shown = "" if self.secret else f" is {_shown(given)}"
         default = "" if self.required else f"; leave it out for the default, {self.shown_default or 'none'}"
-        raise SettingsError(f"{self.name}{shown} (from {source}): it must be {self.allowed}{default}")
+        raise SettingsError(f"{self.name}{shown} (from {source}): it must be {self.allowed}{default}").at(self.name)
 
 
 def setting(
@@ -272,21 +272,22 @@ def setting(
 def declared(kind: Any, prefix: str) -> tuple[ServiceSetting, ...]:
     """All settings of a dataclass whose fields were made by `setting`, in their order."""
     return tuple(
-        ServiceSetting(name=one.name, default=one.default, prefix=prefix, **one.metadata) for one in fields(kind)
+        ServiceSetting(name=field.name, default=field.default, prefix=prefix, **field.metadata)
+        for field in fields(kind)
     )
 
 
 def check_settings(settings: Any, known: Sequence[ServiceSetting]) -> None:
     """Check every field of a frozen dataclass that a program has made."""
-    for one in known:
-        object.__setattr__(settings, one.name, one.checked(getattr(settings, one.name), "the program"))
+    for setting in known:
+        object.__setattr__(settings, setting.name, setting.checked(getattr(settings, setting.name), "the program"))
 
 
 def check_tls_pair(certificate: str, key: str) -> None:
     """Refuse half of a certificate."""
     if bool(certificate) != bool(key):
         given, missing = ("tls_certificate", "tls_key") if certificate else ("tls_key", "tls_certificate")
-        raise SettingsError(f"{given} is given and {missing} is not: TLS needs both; give both or neither")
+        raise SettingsError(f"{given} is given and {missing} is not: TLS needs both; give both or neither").at(missing)
 
 
 def read_settings(
@@ -301,33 +302,33 @@ def read_settings(
     Parameters
     ----------
     flags
-        What the command line says, by the settings' names; None for what it does not say.
+        The flags of the command line, by the settings' names; None for those that are not given.
     environ
-        The environment: of its variables those that begin with the settings' prefix.
+        The environment; only variables that begin with the settings' prefix are read.
     file
         A TOML file with settings by their names.
     is_other
-        Whether a variable of that prefix is no setting of this service.
+        Whether a variable of that prefix belongs to something other than this service.
     """
-    by_name = {one.name: one for one in known}
+    by_name = {setting.name: setting for setting in known}
     values: dict[str, Any] = {} if file is None else _from_file(by_name, file)
     values |= _from_environment(known, environ, is_other)
     for name, given in flags.items():
         if given is not None:
-            found = by_name.get(name) or _unknown("the flag", name, by_name)
-            values[name] = found.checked(given, f"the flag {found.flag}")
+            setting = by_name.get(name) or _unknown("the flag", name, by_name)
+            values[name] = setting.checked(given, f"the flag {setting.flag}")
     return values
 
 
 def _from_environment(
     known: Sequence[ServiceSetting], environ: Mapping[str, str], is_other: Callable[[str], bool]
 ) -> dict[str, Any]:
-    by_variable = {one.variable: one for one in known}
+    by_variable = {setting.variable: setting for setting in known}
     values = {}
     for variable in sorted(environ):
         if variable.startswith(known[0].prefix) and not is_other(variable):
-            found = by_variable.get(variable) or _unknown("the environment variable", variable, by_variable)
-            values[found.name] = found.checked(environ[variable], f"the environment variable {variable}")
+            setting = by_variable.get(variable) or _unknown("the environment variable", variable, by_variable)
+            values[setting.name] = setting.checked(environ[variable], f"the environment variable {variable}")
     return values
 
 
@@ -341,8 +342,8 @@ def _from_file(known: Mapping[str, ServiceSetting], file: Path) -> dict[str, Any
     table = _parsed(file, content)
     values = {}
     for key, given in table.items():
-        found = known.get(key) or _unknown_key(known, file, key, given)
-        values[key] = found.checked(given, f"the settings file {file}")
+        setting = known.get(key) or _unknown_key(known, file, key, given)
+        values[key] = setting.checked(given, f"the settings file {file}")
     return values
 
 
@@ -359,7 +360,7 @@ def _parsed(file: Path, content: bytes) -> dict[str, Any]:
 
 
 def _unknown_key(known: Mapping[str, ServiceSetting], file: Path, key: str, given: object) -> ServiceSetting:
-    if isinstance(given, dict) or (isinstance(given, list) and any(isinstance(one, dict) for one in given)):
+    if isinstance(given, dict) or (isinstance(given, list) and any(isinstance(item, dict) for item in given)):
         raise SettingsError(
             f"in {file}, {_plain(key)} is a table, and settings stand in none: leave its heading out, and write each "
             "setting on a line of its own, like port = 8470"

@@ -19,7 +19,7 @@ _ROUNDING: Final = 1e-9
 
 
 class Throttle:
-    """At most `reports_per_second` of each survey in the long run, and a second's worth at once.
+    """A limit of `reports_per_second` for each survey in the long run, and of a second's worth at once.
 
     A batch larger than that is taken when the survey has rested for a second, and paid for afterwards: who waits as
     long as `admit` says is not turned away for ever. The clock is one that cannot be set; were it to jump nonetheless,
@@ -45,7 +45,7 @@ class Throttle:
     def admit(self, survey: str, n: int) -> float:
         """0.0 when `n` more reports may be taken, which are then noted as taken; else the seconds to wait.
 
-        With a rate of 0 there is no limit.
+        A rate of 0 means no limit.
         """
         if not self._rate:
             return 0.0

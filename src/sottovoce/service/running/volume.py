@@ -1,4 +1,4 @@
-"""Whether what a service writes outlives the container that it runs in, told from the system's list of mounts.
+"""A check, by the system's list of mounts, that the files of a service outlive the container that it runs in.
 
 A folder that no volume is mounted on looks like any other until the container is replaced, and everything in it is
 gone. So the image asks for a volume, and the service looks before it writes. The list is `proc_pid_mountinfo(5)`.
@@ -38,28 +38,28 @@ _OF_A_POD: Final = "/kubernetes.io~empty-dir/"
 class MountPoint:
     """One line of the list."""
 
-    place: Path
-    """Where it is mounted."""
+    path: Path
+    """The folder that it is mounted at."""
     root: str
-    """Which folder of the file system is."""
+    """The folder of the file system that is mounted."""
     kind: str
-    """Of the file system."""
+    """Kind of the file system."""
 
 
 def mount_points(text: str) -> list[MountPoint]:
-    """The lines of the list; where two are mounted at one place, the later hides the earlier.
+    """The lines of the list; where two are mounted at one path, the later hides the earlier.
 
     Examples
     --------
     >>> mount_points("36 35 98:0 /a /my\\\\040data rw,noatime shared:1 - ext4 /dev/root rw")
-    [MountPoint(place=PosixPath('/my data'), root='/a', kind='ext4')]
+    [MountPoint(path=PosixPath('/my data'), root='/a', kind='ext4')]
     """
-    found = {}
+    mounts = {}
     for line in text.splitlines():
         before, _, after = line.partition(" - ")
-        _, _, _, root, place, *_ = (_ESCAPED.sub(lambda code: chr(int(code[1], 8)), word) for word in before.split(" "))
-        found[place] = MountPoint(Path(place), root, after.split(" ")[0])
-    return list(found.values())
+        _, _, _, root, path, *_ = (_ESCAPED.sub(lambda code: chr(int(code[1], 8)), word) for word in before.split(" "))
+        mounts[path] = MountPoint(Path(path), root, after.split(" ")[0])
+    return list(mounts.values())
 
 
 def why_gone(path: Path, mounted: Iterable[MountPoint]) -> str | None:
@@ -74,7 +74,7 @@ def why_gone(path: Path, mounted: Iterable[MountPoint]) -> str | None:
     'lies in memory (tmpfs)'
     """
     mount = _mount_of(path, mounted)
-    if mount.place == Path("/"):
+    if mount.path == Path("/"):
         return "lies in the container's own layer"
     if mount.kind in _IN_MEMORY:
         return f"lies in memory ({mount.kind})"
@@ -103,8 +103,8 @@ def check_volume(folder: Path, held: str, *, keys: Sequence[str] = (), listed: P
         mounted = mount_points(listed.read_text("utf-8", "surrogateescape"))
     except OSError as error:
         raise SettingsError(
-            f"require_volume is yes, and {listed} cannot be read ({error.strerror}), which tells whether {folder} is "
-            "on a volume; set require_volume to no where there is no such file"
+            f"require_volume is yes, and {listed} cannot be read ({error.strerror}), which says whether {folder} is "
+            "on a volume; set require_volume to no where that file does not exist"
         ) from None
     reason = why_gone(folder, mounted)
     if reason is None or (keys and all(_given(folder / key, mounted) for key in keys)):
@@ -123,8 +123,8 @@ def _given(key: Path, mounted: Sequence[MountPoint]) -> bool:
 
 def _mount_of(path: Path, mounted: Iterable[MountPoint]) -> MountPoint:
     real = path.resolve()
-    above = [mount for mount in mounted if real.is_relative_to(mount.place)]
-    return max(above, key=lambda mount: len(mount.place.parts), default=MountPoint(Path("/"), "/", ""))
+    above = [mount for mount in mounted if real.is_relative_to(mount.path)]
+    return max(above, key=lambda mount: len(mount.path.parts), default=MountPoint(Path("/"), "/", ""))
 
 
 @contextlib.contextmanager

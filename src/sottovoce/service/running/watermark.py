@@ -1,4 +1,4 @@
-"""How far the database has come, in a sealed file beside it: whoever cuts its log or puts it back is found out.
+"""How far the database has come, in a sealed file beside it: a log that was cut or put back is found out.
 
 The file holds one number, the largest that durable reports were given, and a seal made with the signing key. It tells
 no time and nothing of any report. A database whose numbers are lower at the next start has lost acknowledged reports.
@@ -19,7 +19,7 @@ from sottovoce.core.signing import SigningKey
 __all__ = ["WATERMARK_FILE", "Watermark"]
 
 WATERMARK_FILE: Final = "watermark"
-"""In the data folder."""
+"""A file in the data folder."""
 
 _PURPOSE: Final = b"sottovoce watermark 1"
 
@@ -42,9 +42,9 @@ class Watermark:
     folder
         The data folder.
     key
-        The service's, which seals the file.
+        The key of the service, which seals the file.
     store
-        Whose numbers they are.
+        The store that gives the numbers.
     """
 
     def __init__(self, folder: Path, key: SigningKey, store: _Numbers) -> None:

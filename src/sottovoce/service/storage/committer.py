@@ -44,13 +44,13 @@ _PATIENCE: Final = 15.0
 """Seconds after which a transaction hangs: longer than a locked database is waited for."""
 
 _FADING: Final = 0.9
-"""What a group's weight in the measured rate becomes with each later one."""
+"""Factor by which a group's weight in the measured rate shrinks with each later one."""
 
 _LONG: Final = 0.005
 """Seconds after which a commit in the event loop was too long: others would notice."""
 
 _REST: Final = 20.0
-"""So many times as long as that commit took, the event loop then leaves all of them to the thread."""
+"""After a long commit, the event loop leaves all commits to the thread for this many times as long."""
 
 _SHORT: Final = 2**17
 _MOST_AT_ONCE: Final = 64
@@ -60,22 +60,22 @@ Outcome: TypeAlias = Closed | StoreError | None
 
 
 class Appends(Protocol):
-    """What the committer needs of a store."""
+    """The part of a store that the committer needs."""
 
     def append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
         """Keep all of them in one transaction, durable on return."""
 
 
 class Statistics(NamedTuple):
-    """What the committer has done since it was made."""
+    """Counts of the committer's work since it was made."""
 
     groups: int
     """Transactions, failed ones included."""
     failures: int
     reports: int
-    """Handed to transactions that succeeded; those of surveys that take none included."""
+    """Reports handed to transactions that succeeded; those of surveys that take none included."""
     seconds: float
-    """In transactions, altogether."""
+    """Total seconds in transactions."""
 
 
 class _Waiter(NamedTuple):
@@ -88,20 +88,20 @@ class Committer:
     """One thread that writes, and a bounded queue before it. Safe to use from several threads and event loops.
 
     Requests are served in the order they came. Arrivals of one survey and epoch in the same group are handed to the
-    store as one. When the store raises, all of that group are told so, and the next group is tried. When it neither
-    returns nor raises, everybody who waits is told to send again, and so is whoever comes, until it does.
+    store as one. When the store raises, all of that group get the error, and the next group is tried. When it neither
+    returns nor raises, all who wait and all who come are asked to send again, until it does.
 
     Parameters
     ----------
     store
-        Where reports are kept.
+        The store that keeps reports.
     most_waiting, most_bytes
         Most reports, and bytes of them, that are queued or being written; beyond, `Refusal` is raised. When nothing
         waits, one arrival is taken whatever its size.
     group_reports, group_bytes
         Most reports and bytes in one transaction, if it holds more than one arrival.
     patience
-        How many seconds a transaction may take before nobody is made to wait for it any longer.
+        Seconds that a transaction may take before nobody is made to wait for it any longer.
     at_once
         Keeps one arrival and says so, or says that it cannot without waiting for somebody; then the thread does it.
         Called in the event loop, with what came to it in one turn.
@@ -141,7 +141,7 @@ class Committer:
     # --- from outside -----------------------------------------------------------------------
 
     def submit(self, arrival: Arrival) -> asyncio.Future[Closed | None]:
-        """To be awaited in the running event loop: None once the reports are durable, or why the survey takes none.
+        """Submit reports; the awaited result is None once they are durable, or why the survey takes none.
 
         Awaiting raises what the store raised: `StoreFullError`, `StoreUnavailableError` or `StoreError`; nothing was
         kept then. Who cancels the wait does not cancel the reports: they are kept, and sending them again does no harm.
@@ -165,7 +165,7 @@ class Committer:
         return future
 
     def commit(self, arrival: Arrival) -> Closed | None:
-        """The same from a thread without an event loop: waits, and returns or raises what `submit` promises."""
+        """Submit from a thread without an event loop: waits, and returns or raises what `submit` promises."""
         future: Future[Closed | None] = Future()
         self._enqueue(_Waiter(arrival, future, None))
         return future.result()
@@ -216,7 +216,7 @@ class Committer:
         """Keep what came to the loop in one turn, in one transaction; or leave it to the thread."""
         group = self._turns.pop(loop)
         first = group[0].arrival
-        alike = all((one.arrival.survey, one.arrival.epoch) == (first.survey, first.epoch) for one in group)
+        alike = all((waiter.arrival.survey, waiter.arrival.epoch) == (first.survey, first.epoch) for waiter in group)
         if alike and self._is_calm() and self._kept_at_once(_joined([waiter.arrival for waiter in group])):
             _resolve([(waiter.future, None) for waiter in group])
             return
@@ -316,8 +316,8 @@ class Committer:
         for arrival in arrivals:
             parts.setdefault((arrival.survey, arrival.epoch), []).append(arrival)
         verdicts = self._store.append([_joined(part) for part in parts.values()])
-        found = dict(zip(parts, verdicts, strict=True))
-        return [found[arrival.survey, arrival.epoch] for arrival in arrivals]
+        by_part = dict(zip(parts, verdicts, strict=True))
+        return [by_part[arrival.survey, arrival.epoch] for arrival in arrivals]
 
     def _note(self, group: Sequence[_Waiter], outcomes: Sequence[Outcome], seconds: float) -> None:
         reports = sum([waiter.arrival.n for waiter in group])

@@ -50,11 +50,11 @@ class Readiness:
     Parameters
     ----------
     store
-        Where reports are stored.
+        The store of reports.
     hangs
         Whether a group of reports is being written that does not end.
     what
-        What is stored there, as the log calls it.
+        The name of what is stored, for the log.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class Readiness:
         self._failures = 0
 
     def watching(self, appends: Appends) -> Appends:
-        """The same store for the committer: what becomes of every group is noted."""
+        """The store for the committer, with the fate of every group noted."""
         return _Watched(self, appends)
 
     def watching_at_once(self, keep: Callable[[Arrival], bool]) -> Callable[[Arrival], bool]:
-        """The same for reports that are kept outside the groups: not while the latest group has failed."""
+        """`keep` for reports outside the groups; it keeps none while the latest group has failed."""
         return lambda arrival: self._failed is None and keep(arrival)
 
     async def fault(self) -> StoreError | None:
@@ -131,20 +131,20 @@ class Readiness:
         return self._probe
 
     def _look(self) -> None:
-        failed, found = self._failed, None
+        failed, failure = self._failed, None
         try:
             # After a failure only a real commit shows that the disk takes reports again.
             self._store.check(thorough=failed is not None)
         except StoreError as error:
-            found = error
+            failure = error
         except Exception as error:
-            found = StoreError("the database failed in an unforeseen way")
-            found.__cause__ = error
-        if found is not None:
-            self._outage.failed(str(found))
+            failure = StoreError("the database failed in an unforeseen way")
+            failure.__cause__ = error
+        if failure is not None:
+            self._outage.failed(str(failure))
         elif failed is not None and failed is self._failed and self._is_over(failed):
             self._failed, self._failures = None, 0
-        self._found, self._probe_ended = found, self._clock()
+        self._found, self._probe_ended = failure, self._clock()
         self._settle()
 
     def _no_answer(self) -> StoreError:

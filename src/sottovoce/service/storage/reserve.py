@@ -17,10 +17,10 @@ from sottovoce.core.errors import StoreError
 __all__ = ["DEFAULT_RESERVE", "LEAST_FREE", "RESERVE_FILE", "DiskReserve", "is_full"]
 
 RESERVE_FILE: Final = "reserve"
-"""In the data folder."""
+"""A file in the data folder."""
 
 DEFAULT_RESERVE: Final = 2**28
-"""Some times what the largest transaction of a worker writes."""
+"""Bytes: several times what the largest transaction of a worker writes."""
 
 LEAST_FREE: Final = 4 * 1024 * 1024
 """A disk with less room than this counts as full, whatever the reserve is."""
@@ -39,7 +39,7 @@ class DiskReserve:
     file
         The file that holds half of it.
     wanted
-        How many bytes it is to be; 0 for no file, and the least that must be free.
+        Bytes of the file; 0 for no file, and the least that must be free.
     """
 
     def __init__(self, file: Path, wanted: int):
@@ -51,13 +51,13 @@ class DiskReserve:
         self.least_free = max(self.held, LEAST_FREE)
 
     def free(self) -> int:
-        """How many bytes of the disk are free."""
+        """Free bytes of the disk."""
         return _free(self._folder)
 
     def fill(self, spare: int | None = None) -> bool:
         """Whether the file is as long as it must be; if not, it is made so where `spare` bytes stay free besides.
 
-        Half of what reports need, unless told: after a deletion much of their room is within the database.
+        The default of `spare` is half of what reports need: after a deletion much of their room is in the database.
         """
         present = _length(self._file)
         if present >= self.held:

@@ -43,7 +43,7 @@ class SqliteDatabase(abc.ABC):
     """
 
     application_id: ClassVar[int]
-    """In the file's header: it tells this program's database from anybody else's."""
+    """A number in the file's header that marks it as this program's database."""
 
     def __init__(self, path: Path, *, max_bytes: int = 0, reserve_bytes: int = 0, busy_seconds: float = BUSY_SECONDS):
         self.path = path
@@ -111,7 +111,7 @@ class SqliteDatabase(abc.ABC):
             return self._checkpointed(connection)
 
     def _checkpointed(self, connection: sqlite3.Connection) -> bool:
-        # Only if nobody is in the way: whoever waits here for a reader keeps all writers waiting.
+        # Only if nobody is in the way: a wait for a reader here keeps all writers waiting.
         connection.execute("PRAGMA busy_timeout = 0")
         checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
         try:

@@ -26,7 +26,7 @@ def no_room(path: Path) -> str:
 
 
 def store_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """The same error in the words of the store; what SQLite says of values is left out."""
+    """The error of SQLite in the words of the store, without what SQLite says of values."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
         return StoreUnavailableError(f"the database {path} is locked by another process; try again")
@@ -59,14 +59,14 @@ def move_away(path: Path) -> str:
 
 
 def identity(path: str | Path) -> tuple[int, int]:
-    """Tells a file from another that was put in its place."""
-    found = os.stat(path)
-    return found.st_dev, found.st_ino
+    """Numbers that distinguish a file from another that replaced it."""
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
 
 
 def _refuse_orphan(path: Path) -> None:
     """SQLite empties a write-ahead log whose database is missing, though it may hold all that was acknowledged."""
-    # The log is looked at first: whoever is making a new database fills that before there is a log.
+    # The log is looked at first: a new database is filled before there is a log.
     if length(path.with_name(f"{path.name}-wal")) and not length(path):
         raise StoreError(
             f"{path} is missing or empty, but its write-ahead log is there, with reports that may be nowhere else; "
@@ -75,7 +75,7 @@ def _refuse_orphan(path: Path) -> None:
 
 
 def length(path: Path) -> int:
-    """In bytes; 0 where there is no file."""
+    """The length of a file in bytes; 0 if it does not exist."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

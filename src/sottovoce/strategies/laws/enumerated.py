@@ -38,7 +38,7 @@ class ListedReports:
     chances
         The probability of every report (rows) for every value (columns).
     cells
-        The counter of each report, where every report has one of its own; None where reports are not told apart.
+        The counter of each report, where every report has one of its own; None where reports are not distinguished.
     """
 
     answers: Floats

@@ -188,14 +188,14 @@ def law_of_weighted_shares(workload: Workload, weights: Floats, law: ReportLaw) 
 def law_of_symmetric(
     workload: Workload, m: SymmetricMechanism, parabola: Parabola, reach: Floats, evidence: Evidence
 ) -> ReportLaw:
-    """A parabola. E d^2 is known for rows of two values, and told by the counts where few rows are listed."""
+    """A parabola. E d^2 is known for rows of two values, and limited by the counts where few rows are listed."""
     J = workload.n_values
     curve, miss = parabola.curve, evidence.miss
     mixed = ~np.broadcast_to(np.asarray(parabola.two_valued), workload.n_queries)
     if mixed.any() and evidence.counts is not None and workload.n_queries * J <= _MOST_HELD:
         limit = _limit_of_squares(workload, m, parabola, evidence)
         exact = VarianceCurve(parabola.fixed + parabola.slope * limit, parabola.linear, -1.0, parabola.centre)
-        curve = VarianceCurve(*(np.where(mixed, told, known) for told, known in zip(exact, curve, strict=True)))
+        curve = VarianceCurve(*(np.where(mixed, limited, known) for limited, known in zip(exact, curve, strict=True)))
         miss *= 1 - SPENT
     return ReportLaw(
         fixed(curve), parabola.floor, reach, answer_bits(workload, m), _proxy(workload, m, reach), None, miss
@@ -216,7 +216,7 @@ def _limit_of_squares(workload: Workload, m: SymmetricMechanism, parabola: Parab
 
 
 def _proxy(workload: Workload, m: SymmetricMechanism, reach: Floats) -> Any:
-    """For fixed values a weighted sum of bits, of which at most k are set; people's own answers add their range."""
+    """For fixed values a weighted sum of bits, at most k of them set; people's own answers add their range."""
     low, high, _ = row_ranges(workload)
     # Draws without replacement are no more spread out than as many with it (Hoeffding 1963, Sec. 6), and one more for
     # whether the sender's own value is among them; without a size bits are independent.

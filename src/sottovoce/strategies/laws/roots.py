@@ -97,7 +97,9 @@ def _scaled_columns(workload: Workload, centred: bool) -> tuple[Floats, int]:
 def _scaled_gram(workload: Workload, centred: bool) -> tuple[Floats, int]:
     queries, values = workload.shape
     if values > MAX_VALUES:
-        raise CapacityError(f"{values:,} values are too many to factorize; at most {MAX_VALUES:,}: merge values")
+        raise CapacityError(f"{values:,} values are too many to factorize; at most {MAX_VALUES:,}: merge values").at(
+            "workload"
+        )
     known = _known_gram(workload)
     if known is not None:
         return (_centred(known) if centred else known), 0

@@ -97,8 +97,8 @@ def row_ranges(workload: Workload) -> tuple[Floats, Floats, bool]:
     queries, values = workload.shape
     if isinstance(workload, Stack):
         ends = [(weight, row_ranges(part)) for part, weight in zip(workload.parts, workload.weights, strict=True)]
-        low, high = (np.concatenate([weight * found[side] for weight, found in ends]) for side in (0, 1))
-        return low, high, all(found[2] for _, found in ends)
+        low, high = (np.concatenate([weight * ranges[side] for weight, ranges in ends]) for side in (0, 1))
+        return low, high, all(ranges[2] for _, ranges in ends)
     if isinstance(workload, _INDICATORS) and values <= _MOST_VALUES:
         ones = squared_norms(workload)
         return (ones == values).astype(np.float64), (ones > 0).astype(np.float64), True
@@ -156,10 +156,10 @@ def two_valued(workload: Workload) -> NDArray[np.bool_]:
     if not is_listable(workload):
         return np.zeros(workload.n_queries, dtype=np.bool_)
     low, high, _ = row_ranges(workload)
-    found = np.ones(workload.n_queries, dtype=np.bool_)
+    two_valued_rows = np.ones(workload.n_queries, dtype=np.bool_)
     for block, _ in blocks_of_columns(workload, np.arange(workload.n_values)):
-        found &= ((block == low) | (block == high)).all(axis=0)
-    return found
+        two_valued_rows &= ((block == low) | (block == high)).all(axis=0)
+    return two_valued_rows
 
 
 def mean_squares(workload: Workload, shares: Floats, about: Floats) -> Floats | None:
@@ -173,13 +173,13 @@ def mean_squares(workload: Workload, shares: Floats, about: Floats) -> Floats | 
     """
     if isinstance(workload, Stack):
         cuts = np.cumsum([part.n_queries for part in workload.parts])[:-1]
-        found = []
+        parts = []
         for part, weight, shift in zip(workload.parts, workload.weights, np.split(about, cuts), strict=True):
             squares = mean_squares(part, shares, shift / weight)
             if squares is None:
                 return None
-            found.append(squares * weight**2)
-        return np.concatenate(found)
+            parts.append(squares * weight**2)
+        return np.concatenate(parts)
     if isinstance(workload, (*_INDICATORS, Parities)):
         answers = workload.matvec(shares)
         own = 1.0 if isinstance(workload, Parities) else answers

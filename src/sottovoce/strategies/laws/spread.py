@@ -102,15 +102,15 @@ def spread_of_channel(mechanism: FiniteMechanism) -> Spread:
     Examples
     --------
     >>> from sottovoce.mechanisms import create
-    >>> found = spread_of_channel(create("hadamard", 1_000_000, 1.0))
-    >>> round(float(found.per_answer[0]), 3), found.exact
+    >>> spread = spread_of_channel(create("hadamard", 1_000_000, 1.0))
+    >>> round(float(spread.per_answer[0]), 3), spread.exact
     (4.328, True)
     """
-    found = mechanism.report_spread
-    if found is None:
+    spread = mechanism.report_spread
+    if spread is None:
         return _listed(mechanism)
-    each = np.broadcast_to(np.float64(found.each), (mechanism.domain_size,))
-    return Spread(each, found.l2, found.l2, True, found.l2_exact)
+    each = np.broadcast_to(np.float64(spread.each), (mechanism.domain_size,))
+    return Spread(each, spread.l2, spread.l2, True, spread.l2_exact)
 
 
 def _listed(mechanism: FiniteMechanism) -> Spread:
@@ -179,11 +179,11 @@ def norms_of_columns(matrix_columns: Iterable[Floats], answers: int, columns: in
     """The reading whose R has these columns, one after another: norms are added up, R is kept if it is small."""
     absolute, squares = np.zeros(answers), np.zeros(answers)
     kept = np.empty((answers, columns)) if answers * columns <= _MOST_PRODUCTS else None
-    for place, column in enumerate(matrix_columns):
+    for index, column in enumerate(matrix_columns):
         absolute += np.abs(column)
         squares += column**2
         if kept is not None:
-            kept[:, place] = column
+            kept[:, index] = column
     return ReconstructionNorms(absolute, np.sqrt(squares), norm, kept)
 
 

@@ -79,7 +79,7 @@ class Population:
 
     @classmethod
     def answering(cls, answers: Any) -> Self:
-        """A population of which only the true answers are known, one per query."""
+        """A population known by its true answers alone, one per query."""
         return cls(None, np.asarray(answers, dtype=np.float64))
 
     @classmethod
@@ -89,7 +89,9 @@ class Population:
             return _ANYBODY
         if isinstance(people, Population):
             if people.answers is not None and people.answers.shape != (workload.n_queries,):
-                raise SurveyError(f"the population must have {workload.n_queries:,} answers, one per query")
+                raise SurveyError(f"the population must have {workload.n_queries:,} answers, one per query").at(
+                    "people"
+                )
             if people.shares is None:
                 # For the identity the answers are the shares.
                 are_shares = (
@@ -102,7 +104,7 @@ class Population:
         if isinstance(workload, Body):
             raise SurveyError(
                 "these values cannot be listed, so they have no shares; give Population.answering(answers) instead"
-            )
+            ).at("people")
         shares = _checked_shares(people, workload.n_values)
         return cls(shares, workload.matvec(shares))
 
@@ -121,9 +123,11 @@ def _checked_shares(people: Any, n_values: int) -> Floats:
     except (TypeError, ValueError):
         shares = np.empty(0)
     if shares.shape != (n_values,):
-        raise SurveyError(f"the population must be {n_values:,} shares, one per value")
+        raise SurveyError(f"the population must be {n_values:,} shares, one per value").at("people")
     if not _are_shares(shares):
-        raise SurveyError("the population's shares must not be negative and must sum to one; divide them by their sum")
+        raise SurveyError(
+            "the population's shares must not be negative and must sum to one; divide them by their sum"
+        ).at("people")
     return shares
 
 
@@ -138,7 +142,9 @@ def checked_weights(weights: Any, n_queries: int) -> Floats:
     except (TypeError, ValueError):
         rows = np.empty(0)
     if rows.ndim not in (1, 2) or rows.shape[-1] != n_queries or not np.isfinite(rows).all():
-        raise SurveyError(f"weights must be {n_queries:,} finite numbers, one per answer, or rows of these")
+        raise SurveyError(f"weights must be {n_queries:,} finite numbers, one per answer, or rows of these").at(
+            "weights"
+        )
     return rows
 
 
@@ -272,7 +278,7 @@ def tangent(values: Floats, moments: Floats, answers: Floats | None) -> tuple[Fl
 
     A tangent is above the envelope everywhere: env(t) <= level + slope t.
     """
-    # Of equal values take the largest moment: the envelope begins and ends there.
+    # Among equal values take the largest moment: the envelope begins and ends there.
     left, right = _end(values, moments, -1), _end(values, moments, 1)
     rows = np.arange(len(values))
     for _ in range(_ROUNDS):

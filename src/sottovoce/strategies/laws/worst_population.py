@@ -64,8 +64,8 @@ def worst_population(workload: Workload, moments: Floats, centre: Floats | None 
     Examples
     --------
     >>> from sottovoce.workloads import Identity
-    >>> found = worst_population(Identity(4), np.full(4, 3.0))
-    >>> found.shares.round(2), round(found.bound, 2)
+    >>> worst = worst_population(Identity(4), np.full(4, 3.0))
+    >>> worst.shares.round(2), round(worst.bound, 2)
     (array([0.25, 0.25, 0.25, 0.25]), 2.75)
     """
     queries, values = workload.shape

@@ -1,4 +1,4 @@
-"""The search for a channel: limited-memory quasi-Newton steps on logits and row minima, with reweighted users.
+"""The search for a channel: limited-memory quasi-Newton steps on logits and row minima, with reweighted people.
 
 The set of channels, as measures over rows, is convex and so is the objective; with four or more rows per value, the
 search converges from almost any start. Runs on any array-API library.
@@ -19,7 +19,7 @@ with full_install:
 __all__ = ["STAGE", "Best", "ChannelSearch"]
 
 STAGE: Final = 30
-"""Steps between two updates of the users' weights."""
+"""Steps between two updates of the people's weights."""
 
 _MEMORY: Final = 12
 _LONGEST: Final = 3.0
@@ -32,7 +32,7 @@ _SHARPENING: Final = 2e-4
 
 
 class Best(NamedTuple):
-    """The best channel so far: q[o, u] = minima[o] (1 + (e^eps - 1) shares[o, u]), and its users' weights."""
+    """The best channel so far: q[o, u] = minima[o] (1 + (e^eps - 1) shares[o, u]), and its people's weights."""
 
     value: float
     weights: Any
@@ -46,11 +46,11 @@ class ChannelSearch:
     Parameters
     ----------
     objective
-        The objective; its weights over users change if `worst`.
+        The objective; its weights over people change if `worst`.
     state
         The start, from `ChannelObjective.state_of`.
     worst
-        Whether the users' weights follow the worst user (mirror ascent) or stay.
+        Whether the people's weights follow the worst user (mirror ascent) or stay.
     """
 
     def __init__(self, objective: ChannelObjective, state: Any, *, worst: bool) -> None:
@@ -101,13 +101,13 @@ class ChannelSearch:
             most = xp.sum(xp.where(free, (1.0 + k) * low, target), axis=0)
             free = free | (least > 1) | (most < 1)
             channel = project_columns(target, xp.where(free, low, target), xp.where(free, (1.0 + k) * low, target))
-            found = xp.where(free, xp.clip((channel / low - 1.0) / k, 0.0, 1.0), pushed)
-            noise = self.objective.noise(minima, found)
-            between = int(xp.sum(xp.astype((found > 0) & (found < 1), xp.int64)))
+            sharpened = xp.where(free, xp.clip((channel / low - 1.0) / k, 0.0, 1.0), pushed)
+            noise = self.objective.noise(minima, sharpened)
+            between = int(xp.sum(xp.astype((sharpened > 0) & (sharpened < 1), xp.int64)))
             if not (float(weights @ noise) <= limit and between < fewest):
                 continue
             fewest = between
-            self.best = Best(float(xp.max(noise) if self._worst else weights @ noise), weights, minima, found)
+            self.best = Best(float(xp.max(noise) if self._worst else weights @ noise), weights, minima, sharpened)
 
     def _keep(self, point: Point) -> bool:
         """Store the channel if it is the best so far, by the worst user's noise or the mean."""
@@ -120,7 +120,7 @@ class ChannelSearch:
         return True
 
     def _reweigh(self, point: Point) -> None:
-        """Weight moves to users with more than the mean noise: exponentiated gradient ascent of a concave function."""
+        """Weight moves to people with more than the mean noise: exponentiated gradient ascent of a concave function."""
         xp, objective = self._xp, self.objective
         for _ in range(3):
             noise = objective.noise(point.minima, point.shares)
@@ -147,10 +147,10 @@ class ChannelSearch:
             length = min(1.0, _LONGEST / float(self._xp.max(self._xp.abs(direction))))
             for _ in range(_TRIALS):
                 trial = point.state + length * direction
-                found = self.objective.point(trial)
-                if found is not None and found.value <= point.value + 1e-4 * length * slope:
-                    self._learn(trial - point.state, found.gradient - point.gradient)
-                    self._point = found
+                reached = self.objective.point(trial)
+                if reached is not None and reached.value <= point.value + 1e-4 * length * slope:
+                    self._learn(trial - point.state, reached.gradient - point.gradient)
+                    self._point = reached
                     self.steps += 1
                     return True
                 length *= _SHRINK

@@ -5,7 +5,7 @@ A vector mechanism adds noise in proportion to the longest vector, so the total 
 
 It is solved on its dual, with a certificate at every step: for a root F (k x J, columns f_j) minimise tr(Y^-1) over
 positive definite Y with f_j^T Y f_j <= 1 for all j. The dual maximises the square of T(w) = tr (F diag(w) F^T)^(1/2)
-over distributions w on the values. docs/theory/strategies.md has the proofs.
+over distributions w on the values. docs/contributors/theory/strategies.md has the proofs.
 """
 
 from __future__ import annotations
@@ -231,10 +231,10 @@ def factorize(
     Examples
     --------
     >>> from sottovoce.workloads import Prefix
-    >>> found = factorize(Prefix(16))
-    >>> found.coordinates.shape, round(found.objective, 1), found.gap <= 1e-3
+    >>> factorization = factorize(Prefix(16))
+    >>> factorization.coordinates.shape, round(factorization.objective, 1), factorization.gap <= 1e-3
     ((16, 16), 45.7, True)
-    >>> found.answers(found.coordinates[:, 14]).round(6) + 0.0
+    >>> factorization.answers(factorization.coordinates[:, 14]).round(6) + 0.0
     array([0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 1., 1.])
     >>> round(factorize(Prefix(16), centred=True).objective, 1)
     21.1
@@ -242,29 +242,31 @@ def factorize(
     accuracy, limit = _checked_tolerance(tolerance), _checked_iterations(max_iterations)
     root = root_of(workload, centred=centred)
     if not len(root.matrix):
-        raise WorkloadError("all values have the same answers, so there is nothing to ask; leave out such queries")
+        raise WorkloadError("all values have the same answers, so there is nothing to ask; leave out such queries").at(
+            "workload"
+        )
 
     def scaled(number: float) -> float:
         return float(np.ldexp(number, 2 * root.exponent))
 
-    found = solve(root.matrix, centred, accuracy, limit)
-    coordinates = _coordinates(root.matrix, found, centred)
-    for array in (coordinates, found.weights, found.state.weights):
+    solution = solve(root.matrix, centred, accuracy, limit)
+    coordinates = _coordinates(root.matrix, solution, centred)
+    for array in (coordinates, solution.weights, solution.state.weights):
         array.flags.writeable = False
     return Factorization(
         workload,
         coordinates,
-        found.weights,
-        found.state.weights if centred else None,
-        scaled(found.objective),
-        scaled(found.lower_bound),
-        found.iterations,
+        solution.weights,
+        solution.state.weights if centred else None,
+        scaled(solution.objective),
+        scaled(solution.lower_bound),
+        solution.iterations,
     )
 
 
-def _coordinates(root: Floats, found: Solution, centred: bool) -> Floats:
+def _coordinates(root: Floats, solution: Solution, centred: bool) -> Floats:
     """V = Y^(1/2) F for the solution Y, a multiple of W^(-1/2)."""
-    state = found.state
+    state = solution.state
     coordinates = state.squares[:, None] ** -0.25 * (state.vectors.T @ shifted(root, state.weights, centred))
     # Rounded down slightly, so that no column is longer than 1.
     longest = float(np.linalg.norm(coordinates, axis=0).max())
@@ -275,11 +277,11 @@ def _coordinates(root: Floats, found: Solution, centred: bool) -> Floats:
 def _checked_tolerance(tolerance: object) -> float:
     number: Any = tolerance
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 1e-9 <= number < 1:
-        raise PlanError("tolerance must be a number from 1e-9 to 1; the default is 1e-3")
+        raise PlanError("tolerance must be a number from 1e-9 to 1; the default is 1e-3").at("tolerance")
     return float(number)
 
 
 def _checked_iterations(iterations: object) -> int:
     if isinstance(iterations, bool) or not isinstance(iterations, Integral) or int(iterations) < 1:
-        raise PlanError("max_iterations must be an integer of at least 1; the default is 1000")
+        raise PlanError("max_iterations must be an integer of at least 1; the default is 1000").at("max_iterations")
     return int(iterations)

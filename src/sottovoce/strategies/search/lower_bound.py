@@ -1,7 +1,7 @@
 """Lower bounds on the noise of unbiased answers under epsilon-LDP, from singular values.
 
 They hold for every channel and every unbiased reconstruction from one report, with or without public randomness.
-docs/theory/strategies.md has the proof.
+docs/contributors/theory/strategies.md has the proof.
 """
 
 from __future__ import annotations
@@ -126,9 +126,9 @@ def worst_variance_bound(workload: Workload, epsilon: float, *, tolerance: float
     if not len(root.matrix):
         return 0.0
     start = solve(root.matrix, True, tolerance, 1000).weights
-    found = _climb(root.matrix, start, budget, tolerance)
+    bound = _climb(root.matrix, start, budget, tolerance)
     # A bound on the mean is a bound on the worst.
-    return _scaled(max(found, _mean(root, budget)), root)
+    return _scaled(max(bound, _mean(root, budget)), root)
 
 
 def _mean(root: Root, epsilon: float) -> float:

@@ -29,10 +29,10 @@ MOST_POINTS: Final = 129
 """Most grid points for which the program is solved, in a few seconds."""
 
 _OUTPUTS: Final = 49
-"""Evenly spaced values that a report can stand for; one byte tells them apart. More gain less than half a percent."""
+"""Evenly spaced values that a report can stand for, in one byte. More gain less than half a percent."""
 
 _MANY_OUTPUTS: Final = 81
-"""The same from `_LARGE_EPSILON` on, where the noise is as small as their distance."""
+"""Values from `_LARGE_EPSILON` on, where the noise is as small as their distance."""
 
 _LARGE_EPSILON: Final = 5.0
 
@@ -67,8 +67,8 @@ def least_worst_channel(points: int, epsilon: float) -> SearchedChannel:
 
     Examples
     --------
-    >>> found = least_worst_channel(17, 1.0)
-    >>> found.matrix.reports <= 256, round(worst_noise(found), 2)
+    >>> channel = least_worst_channel(17, 1.0)
+    >>> channel.matrix.reports <= 256, round(worst_noise(channel), 2)
     (True, 3.99)
     """
     if points > MOST_POINTS:
@@ -86,10 +86,10 @@ def least_worst_channel(points: int, epsilon: float) -> SearchedChannel:
     return SearchedChannel(matrix, estimates)
 
 
-def worst_noise(found: SearchedChannel) -> float:
+def worst_noise(channel: SearchedChannel) -> float:
     """The largest variance of one report's estimate over all numbers in [-1, 1], also between grid points."""
-    moments = np.square(found.estimates) @ (found.matrix.integers / float(1 << found.matrix.bits))
-    return worst_between(np.linspace(-1.0, 1.0, found.matrix.values), moments)
+    moments = np.square(channel.estimates) @ (channel.matrix.integers / float(1 << channel.matrix.bits))
+    return worst_between(np.linspace(-1.0, 1.0, channel.matrix.values), moments)
 
 
 def worst_between(values: Floats, moments: Floats) -> float:
@@ -162,17 +162,17 @@ def _solve(x: Floats, y: Floats, epsilon: float) -> Floats:
         mirrored = csr_array(np.eye(K) - np.eye(K)[::-1])
         equal.append([kron(np.eye(1, n), mirrored), None, None, None])
         sides.append(np.zeros(K))
-    found = linprog(
+    solution = linprog(
         np.append(np.zeros(n * K + fold.shape[1] + 1), 1.0),
         block_array(below, format="csr"),
         np.concatenate([np.zeros(n * K), (places / y[-1]) ** 2]),
         block_array(equal, format="csr"),
         np.concatenate(sides),
     ).x
-    if found is None:
+    if solution is None:
         raise MechanismError(f"no unbiased channel was found at epsilon {epsilon:g}; use another epsilon")
-    least = fold @ found[n * K : -2] / scale
-    more = np.clip(found[: n * K].reshape(n, K) / scale, 0.0, least)
+    least = fold @ solution[n * K : -2] / scale
+    more = np.clip(solution[: n * K].reshape(n, K) / scale, 0.0, least)
     columns = (least + reach * more).T
     return np.asarray(np.concatenate([columns[::-1, ::-1][:, :half], columns], axis=1))
 

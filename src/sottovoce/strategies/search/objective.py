@@ -116,9 +116,9 @@ class Point(NamedTuple):
 
 
 class ChannelObjective:
-    """Weighted mean of the users' noise for channels q[o, u] = z[o] (1 + (e^eps - 1) s[o, u]).
+    """Weighted mean of the people's noise for channels q[o, u] = z[o] (1 + (e^eps - 1) s[o, u]).
 
-    With weights w over users, d = Q w, x[o, u] = q[o, u]/d[o] - 1 and centred answers C = A - (A w) 1^T, the best
+    With weights w over people, d = Q w, x[o, u] = q[o, u]/d[o] - 1 and centred answers C = A - (A w) 1^T, the best
     unbiased reconstruction adds A w + C K^-1 x[o] for report o, where K = x^T diag(d) x + c 1 1^T with any c > 0
     (McKenna, Maity, Mazumdar, Miklau 2020, Theorem 3.10, centred: for feasible Q, x^T d = 0 and K w = c 1, so that
     C K^-1 C^T loses nothing when epsilon is small). User u's noise is
@@ -137,7 +137,7 @@ class ChannelObjective:
         self.reweigh(weights)
 
     def reweigh(self, weights: Any) -> None:
-        """Change the weights over users."""
+        """Change the weights over people."""
         inner = self._gram @ weights
         self.weights = weights
         self._centred = self._gram - inner[:, None] - inner[None, :] + weights @ inner
@@ -162,10 +162,10 @@ class ChannelObjective:
         rows = xp.exp(_ROW_PACE * (heights - xp.max(heights)))
         rows = rows / xp.sum(rows)
         minima = rows / (1.0 + k * marked)
-        found = logistic_columns(logits, minima, marked / (1.0 + k * marked))
-        if found is None:
+        columns = logistic_columns(logits, minima, marked / (1.0 + k * marked))
+        if columns is None:
             return None
-        shares, shift, spread = found
+        shares, shift, spread = columns
         value, along, sizes = self._reconstruct(minima, shares)
         if not (math.isfinite(value) and value > 0):
             return None

@@ -139,8 +139,8 @@ def optimize(
     Examples
     --------
     >>> from sottovoce.workloads import Prefix
-    >>> found = optimize(Prefix(8), 1.0, cache=False)
-    >>> found.lower_bound < found.worst < found.best_analytic[1]
+    >>> optimized = optimize(Prefix(8), 1.0, cache=False)
+    >>> optimized.lower_bound < optimized.worst < optimized.best_analytic[1]
     True
     """
     problem = problem_of(workload, check_epsilon(epsilon), objective)
@@ -162,9 +162,9 @@ def optimize(
         def show(done: int, value: float) -> None:
             shown.say(f"searching for a channel: {value:#.4g} after {plural(done, 'step')}")
 
-        found, finished = _search(problem, n_rows, number, known, progress or show, limits, arrays or np.asarray)
+        best, finished = _search(problem, n_rows, number, known, progress or show, limits, arrays or np.asarray)
     result = _result(
-        workload, problem, *_over_all_values(problem, _round_best(problem, found)), known.best, finished=finished
+        workload, problem, *_over_all_values(problem, _round_best(problem, best)), known.best, finished=finished
     )
     if cache and finished:
         store(key, result.matrix, result.weights)
@@ -245,12 +245,12 @@ def _starting_points(
     """Logits and row minima of the starts: random ones, and known channels with noise."""
     size = len(problem.gram)
     level = 2.0 / ((1.0 + math.exp(problem.epsilon)) * rows)
-    found = [(_SPREAD * rng.standard_normal((rows, size)), np.full(rows, level))]
+    points = [(_SPREAD * rng.standard_normal((rows, size)), np.full(rows, level))]
     for start in starts:
         marks, minima = start.padded(problem.epsilon, rows)
         logits = np.where(marks, _SOFT, -_SOFT) + 0.5 * rng.standard_normal((rows, size))
-        found.append((logits, minima))
-    return found
+        points.append((logits, minima))
+    return points
 
 
 def _descend(running: list[Any], progress: Callable[[int, float], None], limits: Limits) -> bool:
@@ -322,7 +322,7 @@ def _over_all_values(problem: Problem, chosen: Rounded) -> tuple[ChannelMatrix, 
 
 
 def _is_no_worse(problem: Problem, matrix: ChannelMatrix, weights: Floats, known: Candidate) -> bool:
-    """Whether a cached channel has these values and is no worse than a known one."""
+    """Whether a cached channel has these values and at most the noise of a known one."""
     if matrix.values != len(problem.full):
         return False
     noise = user_noise(matrix.integers / float(1 << matrix.bits), problem.full, weights)

@@ -28,7 +28,7 @@ class Problem(NamedTuple):
     full: Floats
     """Inner products of the answers of all values."""
     gram: Floats
-    """The same for merged values."""
+    """Inner products of the answers of merged values."""
     shares: Floats
     """The fraction of all values in each merged one."""
     member: NDArray[np.intp]
@@ -75,14 +75,14 @@ def problem_of(workload: Workload, epsilon: float, objective: object) -> Problem
     _, first, member, counts = np.unique(gram, axis=0, return_index=True, return_inverse=True, return_counts=True)
     # Keep the order of the values, so that neighbours stay neighbours.
     order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
     kept = first[order]
     return Problem(
         gram,
         np.ascontiguousarray(gram[np.ix_(kept, kept)]),
         counts[order] / len(gram),
-        place[member.reshape(-1)],
+        rank[member.reshape(-1)],
         epsilon,
         objective == "worst",
     )

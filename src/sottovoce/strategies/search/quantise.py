@@ -41,22 +41,22 @@ def quantise(channel: Floats, epsilon: float, bits: int = MAX_BITS) -> ChannelMa
     >>> quantise(np.array([[0.73, 0.27], [0.27, 0.73]]), 1.0, bits=8).integers.tolist()
     [[186, 70], [70, 186]]
     """
-    one = 1 << bits
-    minima = channel.min(axis=1) * one
-    rows = np.flatnonzero(minima >= min(_LEAST, one / 4 / len(channel)))
+    unit = 1 << bits
+    minima = channel.min(axis=1) * unit
+    rows = np.flatnonzero(minima >= min(_LEAST, unit / 4 / len(channel)))
     lower = np.ceil(minima[rows]).astype(np.int64)
     upper = np.array([_largest(int(low), epsilon) for low in lower], dtype=np.int64)
-    target = channel[rows] * one
+    target = channel[rows] * unit
     entries = np.clip(np.rint(target).astype(np.int64), lower[:, None], upper[:, None])
     near = np.maximum(_NEAR * (upper - lower), np.minimum(4 + upper // lower, (upper - lower) // 8))[:, None]
     entries = np.where(entries - lower[:, None] <= near, lower[:, None], entries)
     entries = np.where(upper[:, None] - entries <= near, upper[:, None], entries)
-    if len(rows) < 2 or lower.sum() > one or upper.sum() < one:
+    if len(rows) < 2 or lower.sum() > unit or upper.sum() < unit:
         raise MechanismError(
             f"epsilon {epsilon:g} is too small for a channel of {len(channel):,} reports out of 2**{bits}; use fewer "
             "rows, a larger epsilon, or another strategy"
-        )
-    matrix = ChannelMatrix(_balanced(entries, lower, upper, one).astype(np.uint32), bits)
+        ).at("epsilon")
+    matrix = ChannelMatrix(_balanced(entries, lower, upper, unit).astype(np.uint32), bits)
     matrix.verify(epsilon)
     return matrix
 
@@ -69,10 +69,10 @@ def _largest(low: int, epsilon: float) -> int:
 
 
 def _balanced(
-    entries: NDArray[np.int64], lower: NDArray[np.int64], upper: NDArray[np.int64], one: int
+    entries: NDArray[np.int64], lower: NDArray[np.int64], upper: NDArray[np.int64], unit: int
 ) -> NDArray[np.int64]:
     """Columns with corrected sums, changing as few entries as possible."""
-    lacks = one - entries.sum(axis=0)
+    lacks = unit - entries.sum(axis=0)
     room = np.where(lacks >= 0, upper[:, None] - entries, entries - lower[:, None])
     inner = (entries > lower[:, None]) & (entries < upper[:, None])
     order = np.argsort(np.where(inner, -room, 1 - 1 / (1.0 + room)), axis=0, kind="stable")

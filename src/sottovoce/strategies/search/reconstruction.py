@@ -26,12 +26,12 @@ def user_noise(channel: Floats, gram: Floats, weights: Floats) -> Floats:
     gram
         A^T A, J x J.
     weights
-        A distribution over users: the reconstruction is B = A (Q^T D^-1 Q)^+ Q^T D^-1 with D = diag(Q weights).
+        A distribution over people: the reconstruction is B = A (Q^T D^-1 Q)^+ Q^T D^-1 with D = diag(Q weights).
 
     Returns
     -------
     Floats
-        Infinite for all users if no unbiased reconstruction exists.
+        Infinite for all people if no unbiased reconstruction exists.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def user_noise(channel: Floats, gram: Floats, weights: Floats) -> Floats:
 def worst_case_weights(
     channel: Floats, gram: Floats, weights: Floats, *, rounds: int = 60, tolerance: float = 1e-4
 ) -> Floats:
-    """Weights whose reconstruction has the least worst noise over users, by mirror ascent from `weights`.
+    """Weights whose reconstruction has the least worst noise over people, by mirror ascent from `weights`.
 
     min over reconstructions of the worst user's noise equals the max over weights of the weighted mean at its own best
     reconstruction (von Neumann); it stops when the two are within `tolerance`, or after `rounds` rounds.
@@ -73,8 +73,8 @@ def worst_case_weights(
     --------
     >>> sharp = np.array([[0.6, 0.2, 0.3], [0.2, 0.5, 0.3], [0.2, 0.3, 0.4]])
     >>> start = np.full(3, 1 / 3)
-    >>> found = worst_case_weights(sharp, np.eye(3), start)
-    >>> bool(user_noise(sharp, np.eye(3), found).max() < user_noise(sharp, np.eye(3), start).max())
+    >>> weights = worst_case_weights(sharp, np.eye(3), start)
+    >>> bool(user_noise(sharp, np.eye(3), weights).max() < user_noise(sharp, np.eye(3), start).max())
     True
     """
     best, least, pace = weights, np.inf, 2.0

@@ -93,8 +93,8 @@ def structured_starts(workload: Workload, epsilon: float, rows: int, values: Ind
         except SurveyError:
             continue
         if mechanism.cells <= rows:
-            found = _parities(mechanism, values) if isinstance(mechanism, Fourier) else _levels(mechanism, values)
-            yield StartChannel(kind.name, *found)
+            channel = _parities(mechanism, values) if isinstance(mechanism, Fourier) else _levels(mechanism, values)
+            yield StartChannel(kind.name, *channel)
 
 
 def _levels(mechanism: LevelResponse, values: Indices) -> tuple[Marks, Floats]:

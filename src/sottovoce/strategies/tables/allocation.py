@@ -71,18 +71,18 @@ def integer_weights(shares: Floats, needed: list[bool]) -> list[int]:
 @lru_cache(maxsize=1024)
 def best_mechanism(cells: int, epsilon: float, most_bytes: int) -> SupportMechanism:
     """The mechanism of least error whose report is short enough; the shortest if none is."""
-    found = []
+    mechanisms = []
     for kind in CELL_MECHANISMS.values():
         try:
-            found.append(kind.best(cells, epsilon))
+            mechanisms.append(kind.best(cells, epsilon))
         except SurveyError:
             continue
-    if not found:
+    if not mechanisms:
         raise MechanismError(f"no mechanism serves a table of {cells:,} cells at epsilon {epsilon:g}")
-    short = [one for one in found if one.report_bytes <= most_bytes]
+    short = [mechanism for mechanism in mechanisms if mechanism.report_bytes <= most_bytes]
     if not short:
-        return min(found, key=lambda one: one.report_bytes)
-    return min(short, key=lambda one: (one.worst_total_variance, one.report_bits))
+        return min(mechanisms, key=lambda mechanism: mechanism.report_bytes)
+    return min(short, key=lambda mechanism: (mechanism.worst_total_variance, mechanism.report_bits))
 
 
 def contrast_noise(mechanism: SupportMechanism) -> float:

@@ -30,8 +30,8 @@ class Overlap(NamedTuple):
     """Weights of the measured cells, one row for every cell of the attributes that the two share."""
     answers: NDArray[np.int64]
     """The numbers of the cells that are asked for, among all answers, in increasing order."""
-    place: NDArray[np.int64]
-    """The row of each."""
+    row: NDArray[np.int64]
+    """The row of each cell."""
 
 
 @final
@@ -81,18 +81,18 @@ class TableCombination:
     def table_estimates(self, counts: Counts) -> tuple[NDArray[np.int64], Floats]:
         """How many reports are on each measured table, and its own estimate, zero where there are none."""
         reports, starts = self.mechanism.reports_on(counts), self.mechanism.starts
-        found = np.zeros(self.measured.cells)
+        estimates = np.zeros(self.measured.cells)
         for number, table in enumerate(self.mechanism.tables):
             if reports[number]:
                 own = counts[starts[number] + 1 : starts[number + 1]]
-                found[self.measured.slice(table.attributes)] = table.mechanism.estimate(own, int(reports[number]))
-        return reports, found
+                estimates[self.measured.slice(table.attributes)] = table.mechanism.estimate(own, int(reports[number]))
+        return reports, estimates
 
     def component_means(self, counts: Counts) -> Floats:
-        """Every component by generalised least squares; 0 where no report tells anything of it."""
-        reports, found = self.table_estimates(counts)
+        """Every component by generalised least squares; 0 where no report is about it."""
+        reports, estimates = self.table_estimates(counts)
         precision = reports / self.noise
-        sums = self.components.contrasts(self._from_measured @ (self.measured.repeat(precision) * found))
+        sums = self.components.contrasts(self._from_measured @ (self.measured.repeat(precision) * estimates))
         known = self.components.parts.repeat(self.incidence @ precision)
         return np.asarray(np.divide(sums, known, out=np.zeros_like(sums), where=known > 0))
 
@@ -110,22 +110,22 @@ class TableCombination:
         """Weights of all measured cells, one row for every row of weights of answers."""
         ratios, parts = self.ratios(precision), self.components.parts
         wanted = self.components.adjoint(weights)
-        found = np.zeros((len(weights), self.measured.cells))
+        cell_weights = np.zeros((len(weights), self.measured.cells))
         for number, table in enumerate(self.measured.tables):
             part_sum = np.zeros((len(weights), *self.measured.shape(table)))
             for part in subsets(table):
                 share = ratios[parts.numbers[part], number]
                 if share:
-                    shape = [self.mechanism.sizes[place] if place in part else 1 for place in table]
+                    shape = [self.mechanism.sizes[attribute] if attribute in part else 1 for attribute in table]
                     part_sum += share * wanted[:, parts.slice(part)].reshape(len(weights), *shape)
-            found[:, self.measured.slice(table)] = part_sum.reshape(len(weights), -1)
-        return found
+            cell_weights[:, self.measured.slice(table)] = part_sum.reshape(len(weights), -1)
+        return cell_weights
 
     def shares_of(self, answers: Floats, table: Table) -> Floats:
         """The shares of a measured table, from all answers."""
-        asked = next(one for one in self.components.tables if set(table) <= set(one))
+        asked = next(candidate for candidate in self.components.tables if set(table) <= set(candidate))
         cells = answers[self.components.answers.slice(asked)].reshape(self.components.answers.shape(asked))
-        others = tuple(axis for axis, place in enumerate(asked) if place not in table)
+        others = tuple(axis for axis, attribute in enumerate(asked) if attribute not in table)
         return np.asarray(cells.sum(axis=others).reshape(-1))
 
 
@@ -140,7 +140,7 @@ def overlaps(
         if only is not None and asked not in only:
             continue
         for number, other in enumerate(measured.tables):
-            shared = tuple(place for place in table if place in other)
+            shared = tuple(attribute for attribute in table if attribute in other)
             if not shared:
                 continue  # it tells the total only, which is known
             weights = [
@@ -161,12 +161,12 @@ def _in_blocks(
 ) -> Iterator[Overlap]:
     """For some values of the first shared attribute at a time, so that memory is bounded."""
     sizes, other = components.sizes, measured.tables[number]
-    place = components._cells_of(components.tables[asked], shared)
+    row = components._cells_of(components.tables[asked], shared)
     each = components.parts.count(shared) // sizes[shared[0]]
     step = max(1, _BLOCK // (each * measured.count(other)))
     for start in range(0, sizes[shared[0]], step):
         first = slice(start, start + step)
         rows = sum(weight * contrast_rows(sizes, other, shared, part, first) for part, weight in weights)
-        cells = np.flatnonzero((place >= start * each) & (place < (start + step) * each))
+        cells = np.flatnonzero((row >= start * each) & (row < (start + step) * each))
         answers = components.answers.starts[asked] + cells
-        yield Overlap(number, np.asarray(rows), answers, place[cells] - start * each)
+        yield Overlap(number, np.asarray(rows), answers, row[cells] - start * each)

@@ -29,7 +29,7 @@ from sottovoce.mechanisms.base import Floats
 __all__ = ["Components", "ConsistentTables", "Table", "TableSet", "contrast_rows", "project_tables", "subsets"]
 
 Table = tuple[int, ...]
-"""The places of a table's attributes, in increasing order."""
+"""The positions of a table's attributes, in increasing order."""
 
 
 def subsets(table: Table) -> Iterator[Table]:
@@ -47,7 +47,7 @@ class TableSet:
 
     def shape(self, table: Table) -> tuple[int, ...]:
         """The sizes of a table."""
-        return tuple(self.sizes[place] for place in table)
+        return tuple(self.sizes[attribute] for attribute in table)
 
     def count(self, table: Table) -> int:
         """The cells of a table; 1 for the empty one."""
@@ -95,25 +95,27 @@ class Components:
     @cached_property
     def parts(self) -> TableSet:
         """The sets of attributes that have a component."""
-        found = {part for table in self.tables for part in subsets(table)}
-        return TableSet(self.sizes, tuple(sorted(found, key=lambda part: (len(part), part))))
+        parts = {part for table in self.tables for part in subsets(table)}
+        return TableSet(self.sizes, tuple(sorted(parts, key=lambda part: (len(part), part))))
 
     @cached_property
     def dimensions(self) -> Floats:
         """The degrees of freedom of every component."""
-        return np.array([math.prod(self.sizes[place] - 1 for place in part) for part in self.parts.tables], dtype=float)
+        return np.array(
+            [math.prod(self.sizes[attribute] - 1 for attribute in part) for part in self.parts.tables], dtype=float
+        )
 
     def outside(self, table: Table, part: Table) -> int:
         """The product of the sizes of a table's attributes that are not in the part."""
-        return math.prod(self.sizes[place] for place in table if place not in part)
+        return math.prod(self.sizes[attribute] for attribute in table if attribute not in part)
 
     def incidence(self, tables: TableSet) -> Floats:
         """For parts (rows) and tables: 1/outside where the table holds the part, else 0."""
-        found = np.zeros((len(self.parts.tables), len(tables.tables)))
+        incidence = np.zeros((len(self.parts.tables), len(tables.tables)))
         for column, table in enumerate(tables.tables):
             for part in subsets(table):
-                found[self.parts.numbers[part], column] = 1 / self.outside(table, part)
-        return found
+                incidence[self.parts.numbers[part], column] = 1 / self.outside(table, part)
+        return incidence
 
     @cached_property
     def multiplicity(self) -> Floats:
@@ -138,8 +140,8 @@ class Components:
     def _cells_of(self, table: Table, part: Table) -> NDArray[np.int64]:
         """For every cell of a table, the number of the part's cell that it lies in."""
         numbers = np.arange(self.parts.count(part)).reshape(self.parts.shape(part))
-        shape = [self.sizes[place] if place in part else 1 for place in table]
-        whole = tuple(self.sizes[place] for place in table)
+        shape = [self.sizes[attribute] if attribute in part else 1 for attribute in table]
+        whole = tuple(self.sizes[attribute] for attribute in table)
         return np.asarray(np.broadcast_to(numbers.reshape(shape), whole).reshape(-1))
 
     @cached_property
@@ -161,13 +163,13 @@ class Components:
         The orthogonal projection on components: the identity less the mean, along each attribute in turn.
         """
         rows = np.atleast_2d(numbers)
-        found = np.empty_like(rows, dtype=np.float64)
+        contrasts = np.empty_like(rows, dtype=np.float64)
         for part, start, stop in zip(self.parts.tables, self.parts.starts, self.parts.starts[1:], strict=False):
             cube = rows[:, start:stop].reshape(len(rows), *self.parts.shape(part))
             for axis in range(1, cube.ndim):
                 cube = cube - cube.mean(axis=axis, keepdims=True)
-            found[:, start:stop] = cube.reshape(len(rows), -1)
-        return found.reshape(np.shape(numbers))
+            contrasts[:, start:stop] = cube.reshape(len(rows), -1)
+        return contrasts.reshape(np.shape(numbers))
 
     def rebuild(self, components: Floats) -> Floats:
         """All answers, from components."""
@@ -188,12 +190,12 @@ def contrast_rows(sizes: tuple[int, ...], table: Table, shared: Table, part: Tab
 
     `first` are the values of the first shared attribute that are wanted.
     """
-    found: Floats = np.ones((1, 1))
-    for place in table:
-        size = sizes[place]
-        axis = np.eye(size) - 1 / size if place in part else np.ones((size if place in shared else 1, size))
-        found = np.asarray(np.kron(found, axis[first] if place in shared[:1] else axis))
-    return found
+    rows: Floats = np.ones((1, 1))
+    for attribute in table:
+        size = sizes[attribute]
+        axis = np.eye(size) - 1 / size if attribute in part else np.ones((size if attribute in shared else 1, size))
+        rows = np.asarray(np.kron(rows, axis[first] if attribute in shared[:1] else axis))
+    return rows
 
 
 _STEPS: Final = 5_000

@@ -31,7 +31,7 @@ _SPENT: Final = 0.05
 """The part of a miss that goes to each of two limits of the variance that the reports tell."""
 
 _UNKNOWN: Final = 1e12
-"""The variance of answers that no report tells anything of; their intervals are the whole range."""
+"""The variance of answers that no report is about; their intervals are the whole range."""
 
 _FLAT: Final = -1e-9
 """The bend of a variance that does not depend on the true answer."""
@@ -54,7 +54,7 @@ class TableLaw:
         self.tables = np.zeros(count, dtype=np.int64)
 
     def add(
-        self, mechanism: SupportMechanism, reports: int, shares: Floats, rows: Floats, place: Any, index: Any
+        self, mechanism: SupportMechanism, reports: int, shares: Floats, rows: Floats, asked: Any, index: Any
     ) -> None:
         """Add what one table's reports say; `rows` are weights of its cells, `shares` its own estimate."""
         scale = self.n / reports
@@ -62,19 +62,19 @@ class TableLaw:
         middle = moments.mean(axis=1)
         about = moments - middle[:, None]
         largest = moments.max(axis=1)
-        self.floor[place] += (scale * np.maximum(0.0, moments - rows**2).min(axis=1))[index]
-        self.reach[place] = np.maximum(self.reach[place], (scale * reach)[index])
-        self.moment[place] += (scale * (middle + about @ shares))[index]
-        self.largest[place] += (scale * largest)[index]
+        self.floor[asked] += (scale * np.maximum(0.0, moments - rows**2).min(axis=1))[index]
+        self.reach[asked] = np.maximum(self.reach[asked], (scale * reach)[index])
+        self.moment[asked] += (scale * (middle + about @ shares))[index]
+        self.largest[asked] += (scale * largest)[index]
         spread, width = mechanism.second_moments(about), report_range(mechanism, about)
-        self.moment_variance[place] += (scale**3 * spread.max(axis=1))[index]
-        self.moment_reach[place] = np.maximum(self.moment_reach[place], (scale**2 * width)[index])
-        self._add_mean(scale, reports, rows @ shares, middle, largest, reach, place, index)
+        self.moment_variance[asked] += (scale**3 * spread.max(axis=1))[index]
+        self.moment_reach[asked] = np.maximum(self.moment_reach[asked], (scale**2 * width)[index])
+        self._add_mean(scale, reports, rows @ shares, middle, largest, reach, asked, index)
 
     def add_listed(
-        self, mechanism: ProjectiveGeometry, reports: int, counts: Counts, rows: Floats, place: Any, index: Any
+        self, mechanism: ProjectiveGeometry, reports: int, counts: Counts, rows: Floats, asked: Any, index: Any
     ) -> None:
-        """The same where every possible report is counted: the mean of X^2 is known from the counts themselves.
+        """`add` for a table whose possible reports are all counted: the mean of X^2 is known from the counts.
 
         Given a person's cell, no report is less likely than the least one, so the variance of X is at least that
         of a uniform report, times the least probability of all.
@@ -84,11 +84,11 @@ class TableLaw:
         reach, squares = np.ptp(answers, axis=1), np.square(answers)
         mean, largest = squares @ seen, squares.max(axis=1)
         limit = mean_limit(mean, largest, reports, self.spent / self.limits)
-        self.floor[place] += (scale * least * answers.var(axis=1))[index]
-        self.reach[place] = np.maximum(self.reach[place], (scale * reach)[index])
-        self.moment[place] += (scale * limit)[index]
-        self.largest[place] += (scale * largest)[index]
-        self._add_mean(scale, reports, answers @ seen, mean, largest, reach, place, index)
+        self.floor[asked] += (scale * least * answers.var(axis=1))[index]
+        self.reach[asked] = np.maximum(self.reach[asked], (scale * reach)[index])
+        self.moment[asked] += (scale * limit)[index]
+        self.largest[asked] += (scale * largest)[index]
+        self._add_mean(scale, reports, answers @ seen, mean, largest, reach, asked, index)
 
     def _add_mean(
         self,
@@ -98,16 +98,16 @@ class TableLaw:
         middle: Floats,
         largest: Floats,
         reach: Floats,
-        place: Any,
+        asked: Any,
         index: Any,
     ) -> None:
         """The squared mean of the table that matters most, at least."""
         away = deviation(largest, np.zeros_like(largest), reach, reports, self.spent).size
         square = scale * np.maximum(0.0, np.abs(mean) - away) ** 2
-        matters = (scale * middle)[index] > self.main[place]
-        self.mean[place] = np.where(matters, square[index], self.mean[place])
-        self.main[place] = np.maximum(self.main[place], (scale * middle)[index])
-        self.tables[place] += 1
+        matters = (scale * middle)[index] > self.main[asked]
+        self.mean[asked] = np.where(matters, square[index], self.mean[asked])
+        self.main[asked] = np.maximum(self.main[asked], (scale * middle)[index])
+        self.tables[asked] += 1
 
     def curve(self) -> VarianceCurve:
         """n Var at most: the mean of X^2 is itself estimated, and its limit accounted for in the miss."""
@@ -134,13 +134,13 @@ def table_law(
     law = TableLaw(combination.components.answers.cells if weights is None else len(weights), n, miss)
     law.unknown = _unknown(combination, weights, combination.incidence @ precision)
     law.limits = sum(isinstance(table.mechanism, ProjectiveGeometry) for table in combination.mechanism.tables)
-    for number, rows, place, index in _blocks(combination, weights, precision):
+    for number, rows, asked, index in _blocks(combination, weights, precision):
         table, own = combination.mechanism.tables[number], slice(*combination.mechanism.starts[number : number + 2])
         if isinstance(table.mechanism, ProjectiveGeometry):
-            law.add_listed(table.mechanism, int(reports[number]), counts[own][1:], rows, place, index)
+            law.add_listed(table.mechanism, int(reports[number]), counts[own][1:], rows, asked, index)
         else:
             shares = estimates[combination.measured.slice(table.attributes)]
-            law.add(table.mechanism, int(reports[number]), shares, rows, place, index)
+            law.add(table.mechanism, int(reports[number]), shares, rows, asked, index)
     return law
 
 
@@ -154,9 +154,9 @@ def _blocks(
     if ((weights != 0).sum(axis=1) == 1).all() and (weights.sum(axis=1) == 1).all():
         yield from _single_answers(combination, weights.argmax(axis=1), precision)
         return
-    found = combination.row_weights(weights, precision)
+    cell_weights = combination.row_weights(weights, precision)
     for number, table in enumerate(combination.measured.tables):
-        rows = found[:, combination.measured.slice(table)]
+        rows = cell_weights[:, combination.measured.slice(table)]
         if rows.any():
             yield number, rows, slice(0, len(weights)), np.arange(len(weights))
 
@@ -164,28 +164,28 @@ def _blocks(
 def _single_answers(
     combination: TableCombination, answers: NDArray[np.int64], precision: Floats
 ) -> Iterator[tuple[int, Floats, NDArray[np.int64], NDArray[np.int64]]]:
-    """The same for combinations that are one answer each: only their own tables are looked at."""
+    """The blocks of combinations that are one answer each: only their own tables are used."""
     starts = np.array(combination.components.answers.starts)
     tables = np.searchsorted(starts, answers, "right") - 1
     for measured, rows, cells, index in combination.overlaps(precision, set(tables.tolist())):
-        place = np.flatnonzero(np.isin(answers, cells))
-        if len(place):
-            yield measured, rows, place, index[np.searchsorted(cells, answers[place])]
+        asked = np.flatnonzero(np.isin(answers, cells))
+        if len(asked):
+            yield measured, rows, asked, index[np.searchsorted(cells, answers[asked])]
 
 
 def _unknown(combination: TableCombination, weights: Floats | None, known: Floats) -> NDArray[np.bool_]:
-    """Answers, or combinations, with a part that no report tells anything of."""
+    """Answers, or combinations, with a part that no report is about."""
     parts, answers = combination.components.parts, combination.components.answers
     lost = [part for part, precision in zip(parts.tables, known, strict=True) if precision == 0]
     if weights is None:
         missing = [any(part in lost for part in subsets(table)) for table in answers.tables]
         return answers.repeat(missing) > 0
-    found = np.zeros(len(weights), dtype=np.bool_)
+    unknown = np.zeros(len(weights), dtype=np.bool_)
     if lost:
         wanted = np.abs(combination.components.adjoint(weights))
         for part in lost:
-            found |= wanted[:, parts.slice(part)].max(axis=1) > 1e-12 * np.abs(weights).max(axis=1)
-    return found
+            unknown |= wanted[:, parts.slice(part)].max(axis=1) > 1e-12 * np.abs(weights).max(axis=1)
+    return unknown
 
 
 def single_tables(
@@ -230,13 +230,13 @@ def spread_of_tables(combination: TableCombination) -> Spread:
     Either change moves the mean of one table by at most the range of its reports over their number. It also changes the
     weights by which tables are combined, which moves answers by less, in proportion to what tables disagree by.
     """
-    found = np.zeros(combination.components.answers.cells)
+    spread = np.zeros(combination.components.answers.cells)
     for measured, rows, cells, index in combination.overlaps(combination.expected_precision):
         table = combination.mechanism.tables[measured]
         range_of_one = report_range(table.mechanism, rows)[index] / combination.mechanism.shares[measured]
-        found[cells] = np.maximum(found[cells], 2 * range_of_one)
-    l2 = float(np.linalg.norm(found))
-    return Spread(found, l2, l2, False, False, "where every table has the expected number of reports")
+        spread[cells] = np.maximum(spread[cells], 2 * range_of_one)
+    l2 = float(np.linalg.norm(spread))
+    return Spread(spread, l2, l2, False, False, "where every table has the expected number of reports")
 
 
 def report_range(mechanism: SupportMechanism, rows: Floats) -> Floats:

@@ -85,7 +85,9 @@ class TablesStrategy(LinearStrategy):
         setting.check_mechanism(cls.name, Tables.name)
         workload = setting.workload
         if not isinstance(workload, RecordTables | Marginals):
-            raise WorkloadError("the tables strategy answers tables of records: use Marginals, or ask for records")
+            raise WorkloadError("the tables strategy answers tables of records: use Marginals, or ask for records").at(
+                "strategy"
+            )
         if isinstance(workload, RecordTables):
             # Before they are listed: there may be millions.
             count = sum(math.comb(len(workload.sizes), order) for order in range(1, workload.order + 1))
@@ -108,12 +110,12 @@ class TablesStrategy(LinearStrategy):
             )
         room = setting.max_report_bytes - (len(tables.tables) - 1).bit_length() // 8 - 1
         inner = [best_mechanism(tables.count(table), setting.epsilon, max(1, room)) for table in tables.tables]
-        noise = np.array([contrast_noise(one) for one in inner])
+        noise = np.array([contrast_noise(mechanism) for mechanism in inner])
         costs = components.dimensions * components.multiplicity
         shares = best_shares(components.incidence(tables) / noise, costs)
         weights = integer_weights(shares, [table in set(asked) and _alone(table, asked) for table in tables.tables])
         listed = zip(tables.tables, weights, inner, strict=True)
-        chosen = tuple(TableResponse(table, weight, one) for table, weight, one in listed if weight)
+        chosen = tuple(TableResponse(table, weight, mechanism) for table, weight, mechanism in listed if weight)
         return [cls(workload, Tables(sizes, steps, setting.epsilon, chosen))]
 
     @classmethod
@@ -125,13 +127,13 @@ class TablesStrategy(LinearStrategy):
         sizes, steps, _ = _layout(workload)
         return cls(workload, Tables(sizes, steps, stated.epsilon, stated.parameters["tables"]))
 
-    def remark(self, users: int) -> str:
+    def remark(self, people: int) -> str:
         """Where tables get so few reports that errors planned for the expected number are too small."""
-        reports = users * float(self.mechanism.shares.min())
+        reports = people * float(self.mechanism.shares.min())
         if reports >= _FEW:
             return ""
         return (
-            f"With {plural(users, 'person', 'people')} some of the {plural(len(self.mechanism.tables), 'table')} get "
+            f"With {plural(people, 'person', 'people')} some of the {plural(len(self.mechanism.tables), 'table')} get "
             f"{reports:.2g} reports on average, which tell next to nothing: ask more people, or for fewer tables"
         )
 
@@ -162,8 +164,8 @@ class TablesStrategy(LinearStrategy):
         """The nearest tables that agree, without negative shares; records are not listed."""
         from sottovoce.strategies.tables.components import project_tables
 
-        found = project_tables(self._components, raw)
-        return Projection.without_people(found.values, found.gap)
+        projected = project_tables(self._components, raw)
+        return Projection.without_people(projected.values, projected.gap)
 
     # --- the variance -------------------------------------------------------------------------
 
@@ -171,34 +173,34 @@ class TablesStrategy(LinearStrategy):
         """N Var of combinations of one measured table's cells, from reports on that table alone, over their share."""
         table = self.mechanism.tables[number]
         if people.answers is None:
-            found = listed_variance(rows, table.mechanism.second_moments(rows), None)
+            variances = listed_variance(rows, table.mechanism.second_moments(rows), None)
         else:
             shares = self.combination.shares_of(people.answers, table.attributes)
-            found = mean_squares_of_reports(table.mechanism, rows, shares) - (rows @ shares) ** 2
-        return np.asarray(np.maximum(0.0, found) / self.mechanism.shares[number])
+            variances = mean_squares_of_reports(table.mechanism, rows, shares) - (rows @ shares) ** 2
+        return np.asarray(np.maximum(0.0, variances) / self.mechanism.shares[number])
 
     def _each(self, people: Population) -> Variance:
-        found = np.zeros(self._components.answers.cells)
+        variances = np.zeros(self._components.answers.cells)
         for overlap in self.combination.overlaps(self.combination.expected_precision):
             cells, inner = overlap.answers, self.mechanism.tables[overlap.measured].mechanism
             if not people.known:
                 # Alike for all cells, and nearly so for projective geometry: a few of its cells are looked at.
                 step = len(overlap.rows) if isinstance(inner, SymmetricMechanism) else max(1, len(overlap.rows) // 4)
-                found[cells] += self._variances(overlap.measured, overlap.rows[::step], people).max()
+                variances[cells] += self._variances(overlap.measured, overlap.rows[::step], people).max()
             else:
-                found[cells] += self._variances(overlap.measured, overlap.rows, people)[overlap.place]
-        return Variance(found, self._status("bound", people), self._note)
+                variances[cells] += self._variances(overlap.measured, overlap.rows, people)[overlap.row]
+        return Variance(variances, self._status("bound", people), self._note)
 
     def _combined(self, weights: Floats, people: Population) -> Variance:
-        found = np.zeros(len(weights))
+        variances = np.zeros(len(weights))
         step = max(1, _BLOCK // self.combination.measured.cells)
         for start in range(0, len(weights), step):
             rows = self.combination.row_weights(weights[start : start + step], self.combination.expected_precision)
             for number, table in enumerate(self.combination.measured.tables):
                 part = rows[:, self.combination.measured.slice(table)]
                 if part.any():
-                    found[start : start + step] += self._variances(number, part, people)
-        return Variance(found, "bound" if people.answers is None else "exact", _EXPECTED)
+                    variances[start : start + step] += self._variances(number, part, people)
+        return Variance(variances, "bound" if people.answers is None else "exact", _EXPECTED)
 
     @cached_property
     def _alike(self) -> bool:
@@ -206,7 +208,7 @@ class TablesStrategy(LinearStrategy):
         return all(isinstance(table.mechanism, SymmetricMechanism) for table in self.mechanism.tables)
 
     def _status(self, unknown: Status, people: Population) -> Status:
-        """How exact a variance is that was computed for some cells of a table, for people of whom nothing is known."""
+        """How exact a variance is that was computed for some cells of a table, for an unknown population."""
         return "exact" if people.known else unknown if self._alike else "within"
 
     @property

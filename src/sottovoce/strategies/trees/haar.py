@@ -79,7 +79,7 @@ class HaarStrategy(LevelStrategy):
         moves are subtracted, and of two nodes some column has opposite signs.
         """
         m, drawn = self.mechanism, sum(self.mechanism.weights)
-        found = []
+        blocks = []
         for first, last in intervals(self.workload) or ():
             each = np.zeros(len(first))
             ends = first, last + 1
@@ -90,8 +90,8 @@ class HaarStrategy(LevelStrategy):
                 together = ends[0] // span == ends[1] // span
                 moved = np.where(together, np.abs(t_end - t_first), t_end + t_first)
                 each = np.maximum(each, moved * (drawn / weight))
-            found.append(each)
-        return np.concatenate(found) * float(1 / m.signal), True
+            blocks.append(each)
+        return np.concatenate(blocks) * float(1 / m.signal), True
 
 
 def _parted(x: Indices, below: Floats, span: int, size: int) -> tuple[Floats, Floats]:

@@ -59,8 +59,8 @@ class HierarchicalStrategy(LevelStrategy):
 
         if not asks_intervals(workload):
             branchings = [min(branchings, key=lambda branching: made(branching).moment)]
-        found = (best_tilt(partial(made, branching), lambda s: s.moment, MAX_TILT) for branching in branchings)
-        return min(found, key=lambda strategy: strategy.moment)
+        tilted = (best_tilt(partial(made, branching), lambda s: s.moment, MAX_TILT) for branching in branchings)
+        return min(tilted, key=lambda strategy: strategy.moment)
 
     @property
     def branching(self) -> int:
@@ -123,7 +123,7 @@ class HierarchicalStrategy(LevelStrategy):
         numbers = np.arange(B)
         rows = 1.0 - 2.0 * (np.bitwise_count(numbers[:, None] & numbers) & 1)
         sums = np.cumsum(rows, axis=0) - rows
-        found = []
+        blocks = []
         for first, last in intervals(self.workload) or ():
             each = np.zeros(len(first))
             for span, most in zip(m.spans, self._largest_of_subtrees(), strict=True):
@@ -134,8 +134,8 @@ class HierarchicalStrategy(LevelStrategy):
                     a_end = sums[d_end % B, g] + rows[d_end % B, g] * (b_end / span)
                     moved = np.where(together, np.abs(a_end - a_first), np.abs(a_end) + np.abs(a_first))
                     each = np.maximum(each, most * moved)
-            found.append(each)
-        return np.asarray(2 * np.concatenate(found) * float(1 / m.signal))
+            blocks.append(each)
+        return np.asarray(2 * np.concatenate(blocks) * float(1 / m.signal))
 
     def _largest_of_subtrees(self) -> Floats:
         """For every level, the most that a node's estimate from its own subtree moves, over the levels reported on."""
@@ -144,9 +144,9 @@ class HierarchicalStrategy(LevelStrategy):
         most = np.zeros(len(weights))
         for level, weight in enumerate(weights):
             moved = own[level] * sum(weights) / weight
-            for place in range(level, -1, -1):
-                most[place] = max(most[place], moved)
-                moved *= self.branching * (1 - own[place - 1])
+            for upper in range(level, -1, -1):
+                most[upper] = max(most[upper], moved)
+                moved *= self.branching * (1 - own[upper - 1])
         return most
 
     def _spread_by_signs(self) -> Floats:
@@ -172,16 +172,16 @@ class HierarchicalStrategy(LevelStrategy):
         tree, noise, nodes, B = self.tree, self._noise, self.mechanism.nodes, self.branching
         regular, last = tree.regular[level] / noise[level], tree.last[level] / noise[level]
         total = 0.0
-        for place in range(level, -1, -1):
-            children, last_sum, _ = tree._groups[place]
-            split = np.full(children, tree.regular[place] / last_sum)
+        for upper in range(level, -1, -1):
+            children, last_sum, _ = tree._groups[upper]
+            split = np.full(children, tree.regular[upper] / last_sum)
             moves = np.full(children, regular)
-            split[-1], moves[-1] = tree.last[place] / last_sum, last
+            split[-1], moves[-1] = tree.last[upper] / last_sum, last
             middle = B // 2
-            even = 2 * middle * (B - middle) / B * regular if nodes[place] > children else 0.0
+            even = 2 * middle * (B - middle) / B * regular if nodes[upper] > children else 0.0
             total += max(even, _parting(split, moves))
-            if place:
-                own, own_last = tree.regular[place - 1] / noise[place - 1], tree.last[place - 1] / noise[place - 1]
+            if upper:
+                own, own_last = tree.regular[upper - 1] / noise[upper - 1], tree.last[upper - 1] / noise[upper - 1]
                 regular, last = (1 - own) * B * regular, (1 - own_last) * float(moves.sum())
         return total
 
@@ -189,5 +189,5 @@ class HierarchicalStrategy(LevelStrategy):
 def _parting(split: Floats, moves: Floats) -> float:
     """max over a of sum |k - kappa| moves, k = 1 for the first a children and 0 for the others."""
     kappa, before = np.cumsum(split)[:-1], np.cumsum(moves)[:-1]
-    found = (1 - kappa) * before + kappa * (moves.sum() - before)
-    return float(found.max(initial=0.0))
+    moved = (1 - kappa) * before + kappa * (moves.sum() - before)
+    return float(moved.max(initial=0.0))

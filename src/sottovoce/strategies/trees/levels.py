@@ -107,8 +107,8 @@ class LevelCoordinates:
         if self.branching == 1 << self._width:
             return np.asarray(values)
         codes = np.zeros(len(values), dtype=np.int64)
-        for place, span in enumerate(reversed(self.spans)):
-            codes |= values // span % self.branching << place * self._width
+        for digit, span in enumerate(reversed(self.spans)):
+            codes |= values // span % self.branching << digit * self._width
         return codes
 
     @cached_property
@@ -116,10 +116,10 @@ class LevelCoordinates:
         """Inner products of two columns by the bit length of the exclusive or of their codes."""
         shared = np.zeros(len(self.nodes) * self._width + 1)
         bits = np.arange(len(shared))
-        for place, scale in enumerate(reversed(self.scales)):
-            shared += scale**2 * (bits <= place * self._width)
+        for digit, scale in enumerate(reversed(self.scales)):
+            shared += scale**2 * (bits <= digit * self._width)
             if self.signed:  # two halves of one node
-                shared -= scale**2 * (bits == place + 1)
+                shared -= scale**2 * (bits == digit + 1)
         return shared
 
     def matvec(self, x: Floats, /) -> Floats:
@@ -335,8 +335,8 @@ def intervals(workload: Workload) -> Iterator[tuple[Indices, Indices]] | None:
     match workload:
         case Prefix() | Identity():
             starts = (np.arange(i, min(i + _BLOCK, size)) for i in range(0, size, _BLOCK))
-            one = isinstance(workload, Identity)
-            return ((part if one else np.zeros_like(part), part) for part in starts)
+            is_identity = isinstance(workload, Identity)
+            return ((part if is_identity else np.zeros_like(part), part) for part in starts)
         case Ranges():
             part = max(1, _BLOCK // size)
             return (_from(np.arange(first, min(first + part, size)), size) for first in range(0, size, part))

@@ -2,7 +2,8 @@
 
 Below a node whose share is known exactly, its children's errors have the covariance diag(a) - a a^T/s, s = sum(a),
 and are independent of all other nodes' splits. If the node's share has error x, child i has an additional error
-x a_i/s. The numbers a, two per level, describe everything; `docs/theory/structured_strategies.md` derives them.
+x a_i/s. The numbers a, two per level, describe everything.
+`docs/contributors/theory/structured_strategies.md` derives them.
 """
 
 from __future__ import annotations
@@ -89,9 +90,9 @@ class Tree:
             up_left, up_right = left // B, right // B
             s_left = np.where(up_left == parents[level] - 1, last_sum, other_sum)
             s_right = np.where(up_right == parents[level] - 1, last_sum, other_sum)
-            one, meet = left == right, (left != right) & (up_left == up_right)
+            alone, meet = left == right, (left != right) & (up_left == up_right)
             # Children entirely inside the interval: between the two ends if they meet, else right of the left end.
-            whole: Floats = a * np.where(one, 0, np.where(meet, right - left, B - left % B) - 1)
+            whole: Floats = a * np.where(alone, 0, np.where(meet, right - left, B - left % B) - 1)
             t: Floats = r_left * a_left + whole + np.where(meet, r_right * a_right, 0.0)
             q: Floats = r_left**2 * a_left + whole + np.where(meet, r_right**2 * a_right, 0.0)
             v_left = v_left + np.where(meet, v_right, 0.0) + q - t**2 / s_left
@@ -146,7 +147,7 @@ class Tree:
         r, v = (0.0, 0.0), (0.0, 0.0)
         for level in range(len(self.nodes) - 1, -1, -1):
             children, last_sum, other_sum = self._groups[level]
-            found = []
+            groups = []
             for count, s, tail in ((self.branching, other_sum, 0), (children, last_sum, 1)):
                 # Positions are relative to the node's first leaf: an added constant does not change the variance.
                 rho = r[0] + span * np.arange(count, dtype=np.float64)
@@ -157,8 +158,8 @@ class Tree:
                     a[-1] = self.last[level]
                     noise += v[1] - v[0]
                 mean = float(rho @ a) / s
-                found.append((mean, noise + float((rho - mean) ** 2 @ a)))
-            (r0, v0), (r1, v1) = found
+                groups.append((mean, noise + float((rho - mean) ** 2 @ a)))
+            (r0, v0), (r1, v1) = groups
             r, v = (r0, r1), (v0, v1)
             span *= self.branching
         return v[1]

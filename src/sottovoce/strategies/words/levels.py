@@ -13,7 +13,7 @@ MAX_STEP: Final = 22
 """Most bits from one level to the next: all ways to go on are tried, for every prefix that is kept."""
 
 EASY_UNITS: Final = 12
-"""Words of up to so many units are all to be found about as easily; what only longer ones need gets fewer people."""
+"""Words of up to this many units are found about equally easily; levels for longer ones get fewer people."""
 
 _ROWS: Final = 64
 _ROWS_PER_LEVEL: Final = 8
@@ -24,11 +24,11 @@ _FEWEST: Final = 3
 _KEPT: Final = 7
 """About the logarithm to base 2 of the prefixes kept at a level."""
 _SPURIOUS: Final = 4
-"""That of those that may be kept by chance; see `SearchRule`."""
+"""About the logarithm to base 2 of the prefixes that may be kept by chance; see `SearchRule`."""
 _CERTAIN: Final = 6
-"""That of the levels over the probability of a false discovery."""
+"""About the logarithm to base 2 of the levels over the probability of a false discovery."""
 _POWER: Final = 4
-"""What must be added to the bits of evidence so that, of a word at the limit, most are found."""
+"""Bits of evidence to add so that most words at the limit are found."""
 
 
 def easy_units(code: WordCode) -> int:

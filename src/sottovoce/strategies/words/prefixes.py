@@ -64,17 +64,17 @@ class PrefixStrategy(Strategy):
         if any(end % self.workload.code.unit_bits for end in self.mechanism.ends):
             raise SurveyError("every level must end with a whole unit of the words' code")
         if any(end - start > MAX_STEP for start, end in pairwise((0, *self.mechanism.ends))):
-            raise SurveyError(f"a level must have at most {MAX_STEP} bits more than the one before it")
+            raise SurveyError(f"a level must have at most {MAX_STEP} bits more than the one before it").at("mechanism")
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
-        """Levels of the code, with rows and buckets for so many people."""
+        """Levels of the code, with rows and buckets for the expected people."""
         setting.check_mechanism(cls.name, HashedPrefixes.name)
         code = _words(setting.workload).code
         ends = level_ends(code)
         rows = level_rows(code, ends)
         counters = min(setting.max_counters, DEFAULT_COUNTERS)
-        order, dimension = _space(setting.epsilon, setting.users, sum(rows), min(counters, _MOST_CELLS))
+        order, dimension = _space(setting.epsilon, setting.people, sum(rows), min(counters, _MOST_CELLS))
         return [cls(_words(setting.workload), HashedPrefixes(code.bits, setting.epsilon, ends, rows, order, dimension))]
 
     @classmethod
@@ -83,9 +83,9 @@ class PrefixStrategy(Strategy):
         stated.check_mechanism(HashedPrefixes)
         return cls(words, HashedPrefixes.restore(stated.parameters, words.code.bits, stated.epsilon))
 
-    def for_users(self, users: int, max_counters: int) -> Self:
+    def for_people(self, people: int, max_counters: int) -> Self:
         counters = min(max_counters, DEFAULT_COUNTERS, _MOST_CELLS)
-        order, dimension = _space(self.mechanism.epsilon, users, sum(self.mechanism.rows), counters)
+        order, dimension = _space(self.mechanism.epsilon, people, sum(self.mechanism.rows), counters)
         return replace(self, mechanism=replace(self.mechanism, order=order, dimension=dimension))
 
     def inputs(self, indices: NDArray[Any]) -> NDArray[Any]:
@@ -93,16 +93,16 @@ class PrefixStrategy(Strategy):
         return indices
 
     def read(self, counts: Any, n_reports: int) -> Tallies:
-        """What a search for words goes through; see `sottovoce.estimates.words`."""
+        """The input of a search for words; see `sottovoce.estimates.words`."""
         return Tallies.of(self.mechanism, counts)
 
-    def recall(self, users: int) -> WordRecall:
-        return WordRecall(self.mechanism, self.workload.code, users)
+    def recall(self, people: int) -> WordRecall:
+        return WordRecall(self.mechanism, self.workload.code, people)
 
-    def remark(self, users: int) -> str:
+    def remark(self, people: int) -> str:
         """Which words are found without being asked for."""
         code = self.workload.code
-        share = self.recall(users).least_share(0.9, easy_units(code))
+        share = self.recall(people).least_share(0.9, easy_units(code))
         if share >= 1:
             return "So few people are not enough to find a word, whatever its share"
         what = f"A word of up to {easy_units(code)} {length_unit(code)}" if code.ends_anywhere else "A value"
@@ -118,7 +118,7 @@ class PrefixStrategy(Strategy):
 
     @property
     def used(self) -> Fraction:
-        """The part of the reports that tell the share of a word of up to twelve units."""
+        """The fraction of the reports that are about the share of a word of up to twelve units."""
         code, starts = self.workload.code, self.mechanism.starts
         level = bisect_left(self.mechanism.ends, easy_units(code) * code.unit_bits)
         return 1 - Fraction(starts[level], starts[-1])
@@ -179,13 +179,13 @@ class PrefixStrategy(Strategy):
 
 def _words(workload: object) -> OneWord:
     if not isinstance(workload, OneWord):
-        raise SurveyError("the prefixes strategy is for words; name another strategy, or 'auto'")
+        raise SurveyError("the prefixes strategy is for words; name another strategy, or 'auto'").at("strategy")
     return workload
 
 
-def _space(epsilon: float, users: int, rows: int, counters: int) -> tuple[int, int]:
+def _space(epsilon: float, people: int, rows: int, counters: int) -> tuple[int, int]:
     """Order and dimension of the projective space of least variance, that of shared buckets included."""
-    found = []
+    spaces = []
     most = max(_LEAST_BUCKETS, counters // rows)
     for order in _orders(epsilon, most):
         for dimension in range(2, most.bit_length() + 1):
@@ -195,25 +195,25 @@ def _space(epsilon: float, users: int, rows: int, counters: int) -> tuple[int, i
                 continue
             own = hyperplane * math.exp(epsilon) / (hyperplane * math.exp(epsilon) + points - hyperplane)
             other = hyperplane / points
-            noise = other * (1 - other) / (own - other) ** 2 / users
-            found.append((noise + CONCENTRATION / (rows * points), points, order, dimension))
-    # Of errors within two per cent, the fewest counters.
-    least = min(found)[0]
+            noise = other * (1 - other) / (own - other) ** 2 / people
+            spaces.append((noise + CONCENTRATION / (rows * points), points, order, dimension))
+    # The fewest counters among those whose errors are within two per cent of the least.
+    least = min(spaces)[0]
     _, order, dimension = min(
-        (points, order, dimension) for error, points, order, dimension in found if error <= 1.02 * least
+        (points, order, dimension) for error, points, order, dimension in spaces if error <= 1.02 * least
     )
     return order, dimension
 
 
 def _orders(epsilon: float, most: int) -> set[int]:
-    """Orders near e^epsilon + 1, where noise is least; and for each dimension the largest with at most so many points.
+    """Orders near e^epsilon + 1, where noise is least; and for each dimension the largest with at most `most` points.
 
     Where epsilon is large and buckets are few, people who share one weigh more than noise.
     """
-    found = set(orders_to_try(math.exp(epsilon) + 1, 2**20))
+    orders = set(orders_to_try(math.exp(epsilon) + 1, 2**20))
     for dimension in range(2, most.bit_length() + 1):
         order = math.floor(most ** (1 / (dimension - 1))) + 1
         while order > 1 and not (is_field_order(order) and ProjectiveSpace(order, dimension).points <= most):
             order -= 1
-        found.add(order)
-    return found - {1}
+        orders.add(order)
+    return orders - {1}

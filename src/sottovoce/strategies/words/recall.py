@@ -41,7 +41,7 @@ class WordRecall:
 
     mechanism: HashedPrefixes
     code: WordCode
-    users: int
+    people: int
     rule: SearchRule = field(default_factory=SearchRule)
 
     @cached_property
@@ -52,7 +52,7 @@ class WordRecall:
         )
 
     def route(self, units: int) -> tuple[int, int]:
-        """At how many levels a word of so many units must pass as an open prefix, and at which it has ended.
+        """At how many levels a word of `units` must pass as an open prefix, and at which it has ended.
 
         It has where a unit of zeros follows it, or nothing.
         """
@@ -74,13 +74,13 @@ class WordRecall:
         return min(self.rule.most_prefixes, self.rule.spurious + 1 / share)
 
     def tests(self, units: int, share: float) -> list[SupportTest]:
-        """What a word of so many units and of this share must pass."""
-        found, (opened, level) = [], self.route(units)
-        for place in range(opened):
-            candidates = self._kept(place, share) * self._ways[place].open
-            found.append(self._test(place, place + 1, chance_tail(self.rule.spurious, candidates)))
+        """The tests that a word of `units` and of this share must pass."""
+        tests, (opened, level) = [], self.route(units)
+        for prefix in range(opened):
+            candidates = self._kept(prefix, share) * self._ways[prefix].open
+            tests.append(self._test(prefix, prefix + 1, chance_tail(self.rule.spurious, candidates)))
         whole = self._test(level, len(self._ways), self._certain_tail(level, share), share)
-        return [*found, self._told_apart(whole, level, share)]
+        return [*tests, self._told_apart(whole, level, share)]
 
     def _certain_tail(self, level: int, share: float) -> float:
         ending = sum(ways.ended > 0 for ways in self._ways)
@@ -112,7 +112,7 @@ class WordRecall:
         """A test by the rows of some levels; words of the share `unknown` may be in a candidate's buckets."""
         starts, other = self.mechanism.starts, float(self.mechanism.support.other)
         rows = starts[after] - starts[first]
-        trials = self.users * rows / starts[-1]
+        trials = self.people * rows / starts[-1]
         # Others are in a candidate's bucket of a row too; the variance of their share there is c / K, where
         # c is the sum of all squared shares: at most u, if none is above u.
         per_share = rows * (trials / rows * float(self.mechanism.support.signal)) ** 2 / self.mechanism.buckets
@@ -122,7 +122,7 @@ class WordRecall:
         return SupportTest(trials, stretched, CONCENTRATION * per_share)
 
     def probability(self, share: float, units: int) -> float:
-        """That a word of this share and of so many units is found, and certain."""
+        """The probability that a word of this share and of `units` is found, and certain."""
         support = self.mechanism.support
         return detection_probability(self.tests(units, share), share, float(support.own), float(support.other))
 

@@ -18,7 +18,7 @@ __all__ = ["Tallies"]
 @final
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """Reports of every row, and of every bucket of it those that support it.
+    """The number of reports of every row, and of those that support each of its buckets.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Tallies:
 
     @classmethod
     def of(cls, mechanism: HashedPrefixes, counts: Any) -> Self:
-        """From an aggregate's counts."""
+        """The tallies of an aggregate's counts."""
         whole = mechanism.whole(counts)
         return cls(mechanism, whole, mechanism.supporting(whole), np.asarray(whole.sum(axis=1)))
 
@@ -48,7 +48,7 @@ class Tallies:
 
     @property
     def chance(self) -> float:
-        """That of support for a word that nobody has, over the public hashes."""
+        """The chance of support for a word that nobody has, over the public hashes."""
         return float(self.mechanism.support.other)
 
     def places(self, codes: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -54,7 +54,7 @@ class SearchRule:
 
 
 def chance_tail(expected: float, candidates: float) -> float:
-    """The tail with which, of so many candidates that nobody has, so many pass on average."""
+    """The tail with which `expected` of `candidates` that nobody has pass on average."""
     return min(0.5, expected / max(1, candidates))
 
 
@@ -72,7 +72,7 @@ class Ways(NamedTuple):
 
 @lru_cache(maxsize=256)
 def ways_on(code: WordCode, units: int, *, last: bool) -> Ways:
-    """Ways to go on for so many units from between two characters, counted without listing them.
+    """Ways to go on for `units` from between two characters, counted without listing them.
 
     Examples
     --------

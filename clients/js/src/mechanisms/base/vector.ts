@@ -34,7 +34,7 @@ export function asVector(given: unknown, dimension: number): number[] | null {
   return isVector ? (entries as number[]) : null;
 }
 
-/** The same; throws without naming the value. */
+/** The vector, or an error that does not name the value. */
 export function checkVector(given: unknown, dimension: number): number[] {
   const found = asVector(given, dimension);
   if (!found) throw new ValueOutsideDomainError(`the value must be a vector of ${dimension} number${dimension === 1 ? "" : "s"}`);

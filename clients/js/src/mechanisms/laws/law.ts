@@ -92,7 +92,7 @@ export function bitmapMembers(payload: Uint8Array, size: number): number[] {
   return equalBytes(encodeBitmap(members, size), payload) ? members : impossible();
 }
 
-// Asks the very randomizer that draws reports, with a source whose draws come out as told and which notes what was
+// Asks the very randomizer that draws reports, with a source whose draws are given and which notes what was
 // asked: so likelihoods stand at the thresholds that are really used.
 
 /** What a randomizer returns where its draws come out like this, one after the other, and what it asked for. */

@@ -27,6 +27,7 @@ export function choices(names: readonly string[], legend: string, id: string): F
     read: () => (chosen < 0 ? null : chosen),
     problem: () => (chosen < 0 ? "Choose one of the answers." : ""),
     focus: () => group.querySelector("input")?.focus(),
+    isBlank: () => chosen < 0,
     set(i: number): void {
       chosen = i;
       show();
@@ -45,5 +46,6 @@ export function selectField(names: readonly string[], label: string, id: string)
     read,
     problem: () => (read() === null ? `${label}: choose one of the answers.` : ""),
     focus: () => select.focus(),
+    isBlank: () => read() === null,
   };
 }

@@ -3,7 +3,7 @@ import { type Domain, LabelDomain, ProductDomain, RangeDomain, type TextDomain }
 import { el } from "../../parts/dom.js";
 import { choices } from "./choices.js";
 import { ends, inSteps, textFault, wholeFault, wholeNumber } from "./faults.js";
-import { type Field, mapped, together, typedField } from "./field.js";
+import { type Field, mapped, orMissing, together, typedField } from "./field.js";
 import { named, plain } from "./values.js";
 
 /** Up to so many whole numbers are listed rather than typed. */
@@ -16,19 +16,24 @@ export function domainField(domain: Domain, legend: string, id: string): Field {
   if (domain instanceof LabelDomain) {
     const names = domain.names.map((name) => plain(String(name)));
     const listed = choices(names, legend, id);
-    return { ...mapped(listed, (i) => domain.names[i]), set: (name) => listed.set?.(Number(domain.find(name))) };
+    const given = orMissing(mapped(listed, (i): unknown => domain.names[i]), domain.missing, plain(String(domain.missing)));
+    return { ...given, set: (name) => listed.set?.(Number(domain.find(name))) };
   }
   if (domain instanceof RangeDomain && domain.size <= FEW_NUMBERS) {
     const names = Array.from({ length: Number(domain.size) }, (_, i) => domain.label(i));
-    return mapped(choices(names, legend, id), (i) => domain.start + domain.step * BigInt(i));
+    return wholeOrMissing(mapped(choices(names, legend, id), (i) => domain.start + domain.step * BigInt(i)), domain);
   }
   return domain instanceof RangeDomain ? rangeField(domain, legend, id) : textField(domain as TextDomain, legend, id);
 }
 
+/** A whole number, or none where the survey says what that counts as. */
+export const wholeOrMissing = (field: Field<bigint>, { missing }: RangeDomain): Field<bigint> =>
+  orMissing(field, missing, String(missing));
+
 /** A whole number, typed. */
 export function rangeField(domain: RangeDomain, label: string, id: string): Field<bigint> {
   const [low, high] = ends(domain);
-  return typedField({
+  const field = typedField({
     label,
     id,
     hint: `A whole number from ${low} to ${high}${inSteps(domain)}.`,
@@ -36,6 +41,7 @@ export function rangeField(domain: RangeDomain, label: string, id: string): Fiel
     parse: wholeNumber,
     fault: (text) => wholeFault(text, domain),
   });
+  return wholeOrMissing(field, domain);
 }
 
 /** A short text. The empty one may be an answer too, but an untouched field is none. */

@@ -1,12 +1,12 @@
 /**
- * What is wrong with something typed, for whoever typed it; empty when nothing is.
+ * What is wrong with a typed value, for the person who typed it; empty when nothing is.
  *
  * None repeats what was typed: it is an answer, or was meant as one.
  */
 import type { RangeDomain, TextDomain } from "../../../../js/src/domain/domain.js";
 import { count } from "../../parts/format.js";
 
-/** Of a whole number that must be one of a range. */
+/** What is wrong with a text that must be a whole number of a range; empty if nothing is. */
 export function wholeFault(text: string, domain: RangeDomain): string {
   const [low, high] = ends(domain);
   const span = `from ${low} to ${high}`;
@@ -27,7 +27,7 @@ export const ends = ({ start, last, step }: RangeDomain): [low: bigint, high: bi
 export const inSteps = ({ step }: RangeDomain): string =>
   step === 1n || step === -1n ? "" : `, in steps of ${step < 0n ? -step : step}`;
 
-/** Of so many numbers. */
+/** What is wrong with a text that must hold `many` numbers; empty if nothing is. */
 export function numbersFault(text: string, many: number): string {
   if (numbersIn(text, many) !== null) return "";
   const parts = text.split(/[\s,;]+/).filter(Boolean);
@@ -39,7 +39,7 @@ export function numbersFault(text: string, many: number): string {
   return `${count(parts.length)} ${parts.length === 1 ? "is" : "are"} written there; ${due} due.`;
 }
 
-/** Of a text out of some characters. */
+/** What is wrong with a text of some characters; empty if nothing is. */
 export function textFault(text: string, domain: TextDomain): string {
   const signs = [...text];
   if (signs.length === 0) return "nothing is written there yet; if it is the empty text, say so below.";

@@ -8,11 +8,13 @@ import { el } from "../../parts/dom.js";
 /** One field, or several that make one answer. */
 export interface Field<Value = unknown> {
   readonly element: HTMLElement;
-  /** What was given, null while that is no answer. */
+  /** What was given, null while that is not an answer. */
   read(): Value | null;
   /** What is wrong with it, for the person to read; empty when nothing is. */
   problem(): string;
   focus(): void;
+  /** Whether nothing was given, not even something wrong. */
+  isBlank?(): boolean;
   /** Choose an answer, where answers are listed. */
   set?(value: Value): void;
 }
@@ -50,6 +52,7 @@ export function typedField<Value>(spec: TypedSpec<Value>): Field<Value> {
       return found && `${label}: ${found}`;
     },
     focus: () => input.focus(),
+    isBlank: () => input.value.trim() === "",
   };
 }
 
@@ -70,6 +73,14 @@ export function mapped<Given, Value>(field: Field<Given>, value: (given: Given) 
     const given = field.read();
     return given === null ? null : value(given);
   };
-  const { element, problem, focus } = field;
-  return { element, problem, focus, read };
+  const { element, problem, focus, isBlank } = field;
+  return { element, problem, focus, read, ...(isBlank ? { isBlank } : {}) };
+}
+
+/** A field that may be left blank where the survey says what no answer counts as, and that says so. */
+export function orMissing<Value>(field: Field<Value>, missing: Value | null, label: string): Field<Value> {
+  if (missing === null) return field;
+  field.element.append(el("p", { class: "quiet small" }, `No answer counts as “${label}”.`));
+  const read = () => (field.isBlank?.() ? missing : field.read());
+  return { ...field, read, problem: () => (field.isBlank?.() ? "" : field.problem()) };
 }

@@ -1,7 +1,7 @@
 /** A field for one number between two ends, in its unit. What lies outside is clipped, which is said at once. */
 import { el, fill } from "../../parts/dom.js";
 import { numbersFault, numbersIn } from "./faults.js";
-import { type Field, typedField } from "./field.js";
+import { type Field, orMissing, typedField } from "./field.js";
 import { plain } from "./values.js";
 
 /** What is needed of the numbers that can be given. */
@@ -9,6 +9,8 @@ export interface NumberSpan {
   readonly low: number;
   readonly high: number;
   readonly unit: string;
+  /** What no answer counts as, if it counts. */
+  readonly missing?: number | null;
 }
 
 /** A number with its unit, as people write it. */
@@ -46,5 +48,6 @@ export function numberField(span: NumberSpan, label: string, id: string): Field<
     const value = field.read();
     fill(told, value !== null && clippedWords(value, span));
   });
-  return field;
+  const { missing = null } = span;
+  return orMissing(field, missing, missing === null ? "" : quantity(missing, unit));
 }

@@ -7,7 +7,7 @@ import { listing } from "./listing.js";
 /** The state of a list of boxes: which are ticked, or that none of them is meant to be. */
 export class Ticked {
   readonly #ticked = new Set<number>();
-  /** Whether the person has said that none of them applies: an untouched list is no answer. */
+  /** Whether the person has said that none of them applies: an untouched list is not an answer. */
   isNone = false;
 
   constructor(readonly most: number) {}
@@ -87,5 +87,6 @@ export function ticks(names: readonly string[], most: number, none: string, lege
     read: () => ticked.read(),
     problem: () => (ticked.read() === null ? `Tick what applies to you, or “${none}”.` : ""),
     focus: () => group.querySelector<HTMLInputElement>("input:enabled")?.focus(),
+    isBlank: () => ticked.read() === null,
   };
 }

@@ -8,7 +8,7 @@ import { plain } from "./values.js";
 
 export type Spelt = Pick<Words, "code" | "spelling">;
 
-/** What everything counts as that is no word of the survey. */
+/** What a value counts as that is not a word of the survey. */
 const OTHER = "other";
 
 /** The keyboard that a phone shows, and what else the input is given, by the kind of code. */

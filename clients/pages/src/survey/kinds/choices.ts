@@ -2,13 +2,13 @@
 import type { Choices } from "../../../../js/src/questions/choices.js";
 import { count } from "../../parts/format.js";
 import { ticks } from "../fields/ticks.js";
-import { mapped } from "../fields/field.js";
+import { mapped, orMissing } from "../fields/field.js";
 import { elseLabel, labelAt, valueAt } from "../fields/values.js";
 import { type Examples, type Kind, viewOf } from "./kind.js";
 
 type TickedOptions = readonly unknown[];
 
-/** Own options of which a picture shows what would be without them. */
+/** Most own options for which a picture shows the report without them. */
 const MOST_WITHOUT = 6;
 const NOTHING = "nothing ticked";
 
@@ -26,7 +26,10 @@ export function choicesKind({ options, most }: Pick<Choices, "options" | "most">
       "The collector learns about how many people tick each option, and not who ticked which.",
     ],
     unfitting: `If nothing fits, tick “${none}”: from outside that looks like every other answer.`,
-    field: (legend, id) => mapped(ticks(labels, most, none, legend, id), (ticked) => ticked.map(value)),
+    field(legend, id) {
+      const given = mapped(ticks(labels, most, none, legend, id), (ticked): TickedOptions => ticked.map(value));
+      return options.missing === null ? given : orMissing(given, [options.missing], label(options.missing));
+    },
     text: (ticked) => ticked.map(label).join(", ") || none,
     drawn: () => "",
     examples: (_payload, _found, mine) => [...around(mine, label), ...single(labels, value)],

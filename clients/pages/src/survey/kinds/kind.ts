@@ -2,7 +2,7 @@
 import type { Explanation } from "../../../../js/src/explain.js";
 import type { Field } from "../fields/field.js";
 
-/** Answers of which a picture shows how likely each makes the report. */
+/** Answers whose likelihood of the report a picture shows. */
 export interface Examples<Value = any> {
   /** Bars with a name each, or thin ones side by side. */
   readonly view: "rows" | "stripes";

@@ -47,5 +47,5 @@ function rounded({ low, high, unit, points }: NumberAsked["grid"]): string {
 }
 
 const binned = (points: number): string =>
-  `Of your number counts in which of ${count(points)} bins of equal width it lies; the report is drawn for that bin.`;
+  `Your number counts as one of ${count(points)} bins of equal width, and the report is drawn for that bin.`;
 

@@ -1,4 +1,4 @@
-/** A form of several fields, of which a report tells about one table only. */
+/** A form of several fields; a report is about one table of them. */
 import { indexWidth } from "../../../../js/src/core/codecs.js";
 import { type Domain, LabelDomain, RangeDomain, type TextDomain } from "../../../../js/src/domain/domain.js";
 import { NumberGrid } from "../../../../js/src/domain/number.js";
@@ -6,14 +6,14 @@ import { decodeIndex } from "../../../../js/src/mechanisms/laws/law.js";
 import type { RecordField, Records } from "../../../../js/src/questions/records.js";
 import { count } from "../../parts/format.js";
 import { choices, selectField } from "../fields/choices.js";
-import { rangeField, textField } from "../fields/domain_field.js";
-import { type Field, mapped, together as inOne } from "../fields/field.js";
+import { rangeField, textField, wholeOrMissing } from "../fields/domain_field.js";
+import { type Field, mapped, orMissing, together as inOne } from "../fields/field.js";
 import { numberField, numberText } from "../fields/number_field.js";
 import { labelAt, named, plain, valueAt } from "../fields/values.js";
 import { type Examples, type Kind, NEAREST, viewOf } from "./kind.js";
 
 type NamedField = Records["fields"][number];
-/** The tables of which one is drawn, by the places of their fields. */
+/** The tables, by the positions of their fields; one of them is drawn. */
 type DrawnTables = { readonly tables: readonly { readonly places: readonly number[] }[] };
 type FilledForm = Readonly<Record<string, unknown>>;
 
@@ -31,7 +31,7 @@ export function recordsKind({ fields, workload }: Pick<Records, "fields" | "work
     size: null,
     words: [
       `Fill in what is true of you: ${count(names.length)} fields, and one report about them.`,
-      `Of everybody together the collector learns, roughly, how the answers to each field are distributed${together}.`,
+      `The collector learns, roughly and for everybody together, how the answers to each field are distributed${together}.`,
     ],
     unfitting: NEAREST,
     field(_legend, id) {
@@ -66,12 +66,12 @@ function fieldOf(values: RecordField, label: string, id: string): Field<unknown>
   if (values instanceof LabelDomain) {
     const names = values.names.map((name) => plain(String(name)));
     const listed = names.length > MOST_SELECTED ? choices(names, label, id) : selectField(names, label, id);
-    return mapped(listed, (i) => values.names[i]);
+    return orMissing(mapped(listed, (i): unknown => values.names[i]), values.missing, plain(String(values.missing)));
   }
   if (values instanceof RangeDomain) {
     if (values.size > FEW_NUMBERS) return rangeField(values, label, id);
     const names = Array.from({ length: Number(values.size) }, (_, i) => values.label(i));
-    return mapped(selectField(names, label, id), (i) => values.start + values.step * BigInt(i));
+    return wholeOrMissing(mapped(selectField(names, label, id), (i) => values.start + values.step * BigInt(i)), values);
   }
   return textField(values as TextDomain, label, id);
 }

@@ -7,7 +7,7 @@ import { labelAt, valueAt } from "../fields/values.js";
 import { type Kind, NEAREST, TRUTH, viewOf } from "./kind.js";
 
 export function valueKind(survey: Asked, domain: Domain): Kind<unknown> {
-  // Of yes and no, neither is near the other.
+  // Yes and no are not near each other.
   const isEitherOr = domain instanceof LabelDomain && domain.names.length <= 2;
   return {
     size: domain.size,
@@ -36,7 +36,7 @@ function learnt(survey: Asked): string {
   if (question.domain === null) return "The collector learns roughly the average over everybody, and not who gave what.";
   const { asked_as: plain, ...own } = statement.question as { workload?: unknown; asked_as?: { workload?: unknown } };
   const { workload } = plain ?? own;
-  if (workload !== undefined) return `Of everybody together the collector learns, roughly, ${ofWorkload(workload)}.`;
+  if (workload !== undefined) return `The collector learns, roughly and for everybody together, ${ofWorkload(workload)}.`;
   return "The collector learns about how many people give each answer, and not who gave which.";
 }
 

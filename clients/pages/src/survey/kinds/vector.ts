@@ -29,7 +29,7 @@ export function vectorText(numbers: readonly number[]): string {
   return numbers.length > MOST_NUMBERS ? `${shown}, … (${numbers.length} in all)` : shown;
 }
 
-/** How long it may be is no bound, for a longer one is shortened. */
+/** A longer vector is shortened. */
 function vectorField({ dimension, radius }: Pick<Vector, "dimension" | "radius">, id: string): Field<number[]> {
   const length = dimension === 1 ? `from ${-radius} to ${radius}` : `of length at most ${radius}`;
   if (dimension > FEW_COORDINATES) {

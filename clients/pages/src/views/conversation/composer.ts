@@ -260,7 +260,7 @@ function preview(draft: QuestionAnswer, survey: PanelStatement, open: number | n
     el(
       "p",
       { class: "quiet" },
-      `Whoever drew this round answers it once, for epsilon ${figure(survey.epsilon)}, and no other round: `,
+      `A person who drew this round answers it once, for epsilon ${figure(survey.epsilon)}, and no other round: `,
       "that is all this survey ever costs a person. ",
       `${sentence(draft.n_expected_note)} `,
       left === 0 ? "It is the last round." : `${count(left)} more ${left === 1 ? "round is" : "rounds are"} left after it.`,

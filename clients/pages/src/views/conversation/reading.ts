@@ -27,7 +27,7 @@ const TRUTHS = new Set(["<", "<=", ">", ">=", "==", "!=", "and", "or", "not", "i
 /** A number as it stands. */
 const same = (value: number): number => value;
 
-/** Whether a query gives true or false, whoever is asked. */
+/** Whether a query gives true or false for everybody. */
 export function isTruth(tree: QueryTree): boolean {
   if (typeof tree === "boolean") return true;
   if (!Array.isArray(tree)) return false;
@@ -73,7 +73,7 @@ export function shownAnswer(reading: Reading, value: number, low: number | null,
   return { value: reading.shown(value), low: turned ? b : a, high: turned ? a : b };
 }
 
-/** The same condition asked as the whole radius or its negative, which halves the error; null where it is no condition. */
+/** The condition asked as the whole radius or its negative, which halves the error; null where it is not a condition. */
 export function asWholeRadius(text: string, tree: QueryTree, radius: number): string | null {
   if (!isTruth(tree)) return null;
   return `${radius} if ${Array.isArray(tree) && tree[0] === "if" ? `(${text})` : text} else -${radius}`;

@@ -91,7 +91,7 @@ export function roundView(first: RoundStatus, around: Surroundings): RoundView {
   function noteWords(info: RoundStatus, enough: boolean): string {
     if (info.state !== "open" && (!enough || refused) && info.waiting === 0) {
       const came = counted(info.n_reports, "report");
-      return `There is no answer: ${came} came, and none is shown below ${around.minimum}. The round is used up.`;
+      return `No answer is shown: ${came} came, and ${around.minimum} are needed. The round is used up.`;
     }
     if (info.state === "open" && enough) {
       return (

@@ -53,7 +53,7 @@ export function calendarOf(declared: readonly ParameterEntry[], typed: Typed, fa
 
 /** What a new calendar begins with: a year of weeks from the next Monday. */
 function begin(declared: readonly ParameterEntry[], { texts }: Typed): void {
-  // Whoever gives one of the two has said how long it goes on.
+  // One of the two says how long it goes on.
   const told = texts["periods"] !== undefined || texts["renews"] !== undefined;
   const first: Record<string, string> = { every: "week", starts: nextMonday(new Date()), ...(told ? {} : { periods: "52" }) };
   for (const { name } of declared) if (first[name] !== undefined) texts[name] ??= first[name];

@@ -51,10 +51,10 @@ export function checkedPanel(
 }
 
 /** What can be expected of so many people; nothing where it is not one number. */
-const accuracy = (measure: Measure, { users, margin, l2, promise }: DraftAnswer): HTMLElement | null =>
-  users === null || margin === null || l2 === null
+const accuracy = (measure: Measure, { people, margin, l2, promise }: DraftAnswer): HTMLElement | null =>
+  people === null || margin === null || l2 === null
     ? null
-    : el("p", { class: "accuracy" }, el("strong", {}, `With ${counted(users, "person", "people")}${promise === null ? "" : ", in each period"}: `), accuracyWords(measure, margin, l2));
+    : el("p", { class: "accuracy" }, el("strong", {}, `With ${counted(people, "person", "people")}${promise === null ? "" : ", in each period"}: `), accuracyWords(measure, margin, l2));
 
 /** Folded where the accuracy says the most important of it already. */
 const explanation = ({ explanation: words, margin }: DraftAnswer): HTMLElement => {

@@ -46,11 +46,11 @@ export function designFields(
   ];
   return [
     ...(isPanel(question) ? [] : design()),
-    line("users", "People expected", `Empty: ${count(defaults.users)}. Errors are told for this many.`),
+    line("people", "People expected", `Empty: ${count(defaults.people)}. Errors are computed for this number.`),
     line("minimum_reports", "No estimate before so many reports", "Empty: as the collector is set. Anybody can reach it with invented reports."),
   ];
 }
 
 /** Whether any of them was set. */
-export const isDesigned = ({ strategy, mechanism, criterion, users, delta, max_report_bytes, minimum_reports }: Filled): boolean =>
-  [strategy, mechanism, criterion, users, delta, max_report_bytes, minimum_reports].some((text) => text !== "");
+export const isDesigned = ({ strategy, mechanism, criterion, people, delta, max_report_bytes, minimum_reports }: Filled): boolean =>
+  [strategy, mechanism, criterion, people, delta, max_report_bytes, minimum_reports].some((text) => text !== "");

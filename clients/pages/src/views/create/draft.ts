@@ -29,7 +29,7 @@ export interface Filled extends Relayed {
   mechanism: string;
   /** Empty where the collector's own default is taken. */
   criterion: string;
-  users: string;
+  people: string;
   delta: string;
   max_report_bytes: string;
   minimum_reports: string;
@@ -51,7 +51,7 @@ const BLANK_LINES: Record<FormLine, string> = {
   strategy: "",
   mechanism: "",
   criterion: "",
-  users: "",
+  people: "",
   delta: "",
   max_report_bytes: "",
   minimum_reports: "",
@@ -104,7 +104,7 @@ export function draftOf(
   const parameters = readParameters(givenOf(question.parameters, filled.typed, PREFERRED), filled.typed, faults);
   const epsilon = numberFrom(filled.epsilon) ?? NaN;
   if (!(epsilon >= MIN_EPSILON && epsilon <= MAX_EPSILON)) faults.set("epsilon", EPSILON_ALLOWED);
-  const users = whole(filled, "users", faults);
+  const people = whole(filled, "people", faults);
   const design = isPanel(question) ? {} : designOf(filled, faults);
   const repeats = filled.repeats !== "" && !isPanel(question) ? { calendar: calendarOf(calendar, filled.typed, faults) } : {};
   const relay = isPanel(question) ? {} : relayOf(filled, faults);
@@ -112,7 +112,7 @@ export function draftOf(
   return faults.size > 0
     ? { faults }
     : {
-        draft: { kind: question.kind, title, epsilon, parameters, ...(users === undefined ? {} : { users }), ...design, ...repeats, ...relay },
+        draft: { kind: question.kind, title, epsilon, parameters, ...(people === undefined ? {} : { people }), ...design, ...repeats, ...relay },
         minimum: minimum ?? null,
       };
 }

@@ -16,7 +16,7 @@ export const placeOf = (epsilon: number): number =>
 export const epsilonAt = (place: number): number =>
   Number((SOFTEST * (LOUDEST / SOFTEST) ** (place / STEPS)).toPrecision(2));
 
-/** What an epsilon means, in two sentences; nothing for what is no epsilon. */
+/** What an epsilon means, in two sentences; nothing for anything that is not an epsilon. */
 export function meaning(epsilon: number): { sentence: string; warning: string } | null {
   if (!(epsilon > 0) || !Number.isFinite(epsilon)) return null;
   const sure = surestOf(epsilon).replace(" %", "\u00a0%");

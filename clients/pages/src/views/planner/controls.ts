@@ -1,4 +1,4 @@
-/** The planner's controls: what is asked, and epsilon, people and error, of which all but one are given. */
+/** The planner's controls: what is asked, and all but one of epsilon, people and error. */
 import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/core/limits.js";
 import type { ParameterEntry, Planned, Questions } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
@@ -19,7 +19,7 @@ import {
   marginScale,
   MAX_PERIODS,
   MAX_ROUNDS,
-  MAX_USERS,
+  MAX_PEOPLE,
   plannedMeasure,
   plannedParameters,
   type PlanState,
@@ -29,7 +29,7 @@ import {
 } from "./state.js";
 import { epsilonWords, ERRORS, errorWords, peopleWords } from "./words.js";
 
-const SOLVED: Record<Solved, string> = { error: "Error", users: "People", epsilon: "Epsilon", rounds: "Rounds" };
+const SOLVED: Record<Solved, string> = { error: "Error", people: "People", epsilon: "Epsilon", rounds: "Rounds" };
 /** Margins of answers between 0 and 1, from the finest to the coarsest that a slider reaches. */
 const MARGINS: [number, number] = [0.0001, 1];
 /** Shares of words that a slider reaches. */
@@ -71,9 +71,9 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
       id: "plan-periods-number", label: "Periods", ends: [2, 366], allowed: [2, MAX_PERIODS], whole: true, text: count,
       words: (n) => `everybody answers in one of ${count(n)}`, changed: (n) => set(() => (state.periods = n)),
     }),
-    users: slider({
-      id: "plan-users", label: SOLVED.users, ends: [100, 1e9], allowed: [1, MAX_USERS], whole: true, text: count,
-      words: peopleWords, changed: (n) => set(() => (state.users = n)),
+    people: slider({
+      id: "plan-people", label: SOLVED.people, ends: [100, 1e9], allowed: [1, MAX_PEOPLE], whole: true, text: count,
+      words: peopleWords, changed: (n) => set(() => (state.people = n)),
     }),
     epsilon: slider({
       id: "plan-epsilon", label: SOLVED.epsilon, ends: [0.05, 8], allowed: [MIN_EPSILON, MAX_EPSILON], whole: false, text: setting,
@@ -155,7 +155,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
   /** What was worked out so far is given from now on, as round numbers. */
   function settle(): void {
     const round = (value: number): number => Number(value.toPrecision(3));
-    if (state.solve === "users") state.users = round(state.users);
+    if (state.solve === "people") state.people = round(state.people);
     if (state.solve === "epsilon") state.epsilon = round(state.epsilon);
     for (const name of Object.keys(state.errors) as ErrorName[]) state.errors[name] = round(state.errors[name]);
   }
@@ -206,7 +206,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     say: (faults) => fields.say(faults, { focus: false }),
     solved(found) {
       const { solve, errors } = state;
-      if (solve === "users") state.users = found.users;
+      if (solve === "people") state.people = found.people;
       if (solve === "epsilon") state.epsilon = found.epsilon;
       if (solve === "rounds") state.rounds = found.rounds ?? state.rounds;
       // The error that was asked for stays as it was written; every other is what the plan comes to.
@@ -219,7 +219,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
 }
 
 /** What the sliders stand at. */
-const valuesOf = ({ rounds, periods, users, epsilon, errors }: PlanState) => ({ rounds, periods, users, epsilon, ...errors });
+const valuesOf = ({ rounds, periods, people, epsilon, errors }: PlanState) => ({ rounds, periods, people, epsilon, ...errors });
 
 /** A radio button with the label behind it. */
 function hide(radio: HTMLElement, hidden: boolean): void {

@@ -1,8 +1,8 @@
-/** The same plan on the command line and in Python. */
+/** The plan on the command line and in Python. */
 import type { ParameterEntry } from "../../parts/api_types.js";
 import { isPanel } from "../../questions/declared.js";
-import { isSpan, type Range, type AttributeValues } from "../../questions/answers.js";
-import { factsOf } from "../../questions/kinds.js";
+import { isSpan, type AttributeValues, type Labels, type Range } from "../../questions/answers.js";
+import { KINDS } from "../../questions/kinds.js";
 import { readParameters, type Value } from "../../questions/typed.js";
 import { criterionOf, given, numbersOf, periodsOf, roundsOf, type PlanState } from "./state.js";
 
@@ -34,41 +34,56 @@ function commandValue(value: Value): string {
 const isRange = (value: object): value is Range =>
   "start" in value && "stop" in value && typeof value.start === "number";
 
+/** Whether it is the values of one attribute, and not a record of several of any name. */
+const isStated = (value: object): value is (Labels | Range) & { missing?: string } =>
+  isRange(value) || ("labels" in value && Array.isArray(value.labels) && typeof (value as { missing?: unknown }).missing === "string");
+
 function listed(values: AttributeValues): string {
   if (Array.isArray(values)) return values.join(",");
+  if (values.missing !== undefined) {
+    const { missing, ...own } = values;
+    return `${listed(own)} missing ${missing}`;
+  }
+  if ("labels" in values) return values.labels.join(",");
   if (!isSpan(values)) return `${values.start}..${values.stop}`;
   return `number:${values.low}..${values.high}${values.unit ? `:${values.unit}` : ""}`;
 }
 
 const shellWord = (text: string): string => (/^[\w:=,.+-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
+const FIRST_ARGUMENTS: ReadonlySet<string> = new Set(["workload", "fields"]);
+
 export function pythonLines(state: PlanState): string {
   const numbers = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state) }).map(([name, value]) => `${name}=${pythonNumber(value)}`);
   const criterion = Object.entries(criterionOf(state)).map(([name, value]) => `${name}="${value}"`);
   const asked = told(state).map(({ parameter, value }) => {
     const written = parameter.kind === "workload" ? `parse_workload(${JSON.stringify(value)})` : pythonValue(value);
-    // The ways to give a domain are one argument, the first.
-    return parameter.group === "" ? `${parameter.name}=${written}` : written;
+    // The ways to give a domain are one argument, the first; queries and fields are the first one too.
+    return parameter.group === "" && !FIRST_ARGUMENTS.has(parameter.kind) ? `${parameter.name}=${written}` : written;
   });
-  const call = [...asked, ...numbers, ...criterion].join(", ");
-  if (isPanel(state.question)) return `from sottovoce.planning.panel import plan_panel\nplan_panel(${call})`;
-  const parse = call.includes("parse_workload(") ? "from sottovoce.workloads import parse_workload\n" : "";
-  if (!factsOf(state.question.kind).isPlain) {
-    const question = `make_question(${[JSON.stringify(state.question.kind), ...asked].join(", ")})`;
-    const made = "from sottovoce.questions.registry import make_question\n";
-    return `import sottovoce as sv\n${made}sv.plan(${[question, ...numbers, ...criterion].join(", ")})`;
-  }
-  return `import sottovoce as sv\n${parse}sv.plan(${call})`;
+  const parse = asked.some((one) => one.includes("parse_workload(")) ? "from sottovoce.workloads import parse_workload\n" : "";
+  const call = isPanel(state.question)
+    ? `plan_panel(${[...asked, ...numbers].join(", ")})`
+    : `plan(${[pythonQuestion(state.question.kind, asked), ...numbers, ...criterion].join(", ")})`;
+  return `import sottovoce as sv\n${parse}sv.${call}`;
 }
+
+/** The call that makes a question: a function of the package, or by name where the kind is another package's. */
+const pythonQuestion = (kind: string, asked: string[]): string =>
+  KINDS.includes(kind) ? `sv.${kind}(${asked.join(", ")})` : `sv.questions.make_question(${[JSON.stringify(kind), ...asked].join(", ")})`;
 
 function pythonValue(value: Value): string {
   if (typeof value === "number") return pythonNumber(value);
   if (typeof value === "string") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((label) => JSON.stringify(label)).join(", ")}]`;
-  if (isRange(value)) return `range(${value.start}, ${value.stop + 1})`;
+  const policy = "missing" in value && typeof value.missing === "string" ? [`missing=${JSON.stringify(value.missing)}`] : [];
   if (isSpan(value)) {
     const more = [...(value.unit ? [JSON.stringify(value.unit)] : []), ...(value.points ? [`points=${value.points}`] : [])];
-    return `sv.number(${[value.low, value.high, ...more].join(", ")})`;
+    return `sv.number(${[value.low, value.high, ...more, ...policy].join(", ")})`;
+  }
+  if (isStated(value)) {
+    const values = "labels" in value ? pythonValue(value.labels) : `range(${value.start}, ${value.stop + 1})`;
+    return policy.length > 0 ? `sv.shares(${[values, ...policy].join(", ")})` : values;
   }
   return `{${Object.entries(value).map(([name, values]) => `${JSON.stringify(name)}: ${pythonValue(values)}`).join(", ")}}`;
 }

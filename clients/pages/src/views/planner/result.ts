@@ -1,4 +1,4 @@
-/** What a plan says: the answer, the curves with the chosen point, every design, and the same plan elsewhere. */
+/** What a plan says: the answer, the curves with the chosen point, every design, and this plan elsewhere. */
 import { type Line, lines, type LinesSpec } from "../../charts/lines.js";
 import { endOf } from "../../charts/lines_data.js";
 import type { Planned, PlannedCurve, PlannedOption } from "../../parts/api_types.js";
@@ -46,7 +46,7 @@ export function result(mayPublish: boolean): Result {
   );
   const compared = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Designs" }, table);
   const curves = {
-    users: curve("Error against people", "people"),
+    people: curve("Error against people", "people"),
     epsilon: curve("Error against epsilon", "epsilon"),
   };
   const command = el("pre", { tabindex: "0", "aria-label": "On the command line" });
@@ -58,7 +58,7 @@ export function result(mayPublish: boolean): Result {
     { class: "plan-result", hidden: true },
     tracked,
     recall.host,
-    el("div", { class: "curves" }, curves.users.host, curves.epsilon.host),
+    el("div", { class: "curves" }, curves.people.host, curves.epsilon.host),
     el(
       "section",
       { class: "card", "aria-labelledby": "plan-why" },
@@ -70,7 +70,7 @@ export function result(mayPublish: boolean): Result {
     el(
       "section",
       { class: "card same", "aria-labelledby": "plan-same" },
-      el("h2", { id: "plan-same" }, "The same plan elsewhere"),
+      el("h2", { id: "plan-same" }, "This plan elsewhere"),
       command,
       python,
       id,
@@ -97,8 +97,8 @@ export function result(mayPublish: boolean): Result {
       fill(body, ...found.options.map((option, at) => row(measure, option, at === 0)));
       fill(notes, ...found.notes.map((note) => el("li", {}, readable(note))));
       notes.hidden = found.notes.length === 0;
-      const [people, private_] = [`${count(found.users)} people`, `epsilon ${setting(found.epsilon)}`];
-      curves.users.draw(found.curves.users, { x: found.users, label: people }, `At ${private_}.`, state, found);
+      const [people, private_] = [`${count(found.people)} people`, `epsilon ${setting(found.epsilon)}`];
+      curves.people.draw(found.curves.people, { x: found.people, label: people }, `At ${private_}.`, state, found);
       curves.epsilon.draw(found.curves.epsilon, { x: found.epsilon, label: private_ }, `With ${people}.`, state, found);
       fill(command, commandLine(state));
       fill(python, pythonLines(state));

@@ -6,7 +6,7 @@ import { factsOf, measureOf, type Measure } from "../../questions/kinds.js";
 import { fromAddress, givenOf, readParameters, toAddress, type Faults, type Typed, type Value } from "../../questions/typed.js";
 
 /** Rounds can be worked out for a panel only. */
-export type Solved = "error" | "users" | "epsilon" | "rounds";
+export type Solved = "error" | "people" | "epsilon" | "rounds";
 /** The last two are for periods and for words only. */
 export type Criterion = "margin" | "l2" | "change" | "share";
 /** What an error is called: a panel has one of its own, the largest of all rounds. */
@@ -18,11 +18,11 @@ export type Repeats = "once" | "periods" | "windows";
 export interface PlanState {
   question: QuestionEntry;
   typed: Typed;
-  users: number;
+  people: number;
   epsilon: number;
   rounds: number;
   repeats: Repeats;
-  /** The periods of which everybody answers in one. */
+  /** The number of periods; everybody answers in one of them. */
   periods: number;
   errors: Record<ErrorName, number>;
   /** By which error designs are compared; a panel has no use for it. */
@@ -35,7 +35,7 @@ export interface PlanState {
 export const PREFERRED: ParameterKind = "integer";
 
 const ROUNDS = "rounds";
-export const MAX_USERS = 10 ** 10;
+export const MAX_PEOPLE = 10 ** 10;
 export const MAX_ROUNDS = 65_536;
 export const MAX_PERIODS = 3660;
 const FIRST_ERRORS: Record<ErrorName, number> = { margin: 0.01, l2: 0.05, error: 0.1, change: 0.02, share: 0.005 };
@@ -69,12 +69,12 @@ export function stateOf(search: string, declared: Questions): PlanState {
     return found >= low && found <= high && (!whole || Number.isInteger(found)) ? found : first;
   };
   const error = (name: ErrorName): number => number(name, FIRST_ERRORS[name], Number.MIN_VALUE, Number.MAX_VALUE, false);
-  const solved: readonly string[] = isPanel(question) ? ["users", "epsilon", "rounds"] : ["users", "epsilon"];
+  const solved: readonly string[] = isPanel(question) ? ["people", "epsilon", "rounds"] : ["people", "epsilon"];
   const solve = told.get("solve") ?? "";
   const state: PlanState = {
     question,
     typed: fromAddress(declared.questions.flatMap(plannedParameters), told),
-    users: number("users", declared.defaults.users, 1, MAX_USERS, true),
+    people: number("people", declared.defaults.people, 1, MAX_PEOPLE, true),
     epsilon: number("epsilon", 1, MIN_EPSILON, MAX_EPSILON, false),
     rounds: number(ROUNDS, 20, 1, MAX_ROUNDS, true),
     repeats: told.has("periods") ? "periods" : told.has("renews") ? "windows" : "once",
@@ -104,7 +104,7 @@ export function marginScale(state: PlanState): number {
 /** All but what is worked out, by the collector's names for them. */
 export function numbersOf(state: PlanState): Record<string, number> {
   const error = errorName(state);
-  const all = { epsilon: state.epsilon, users: state.users, [error]: state.errors[error] };
+  const all = { epsilon: state.epsilon, people: state.people, [error]: state.errors[error] };
   const left = state.solve === "error" ? error : state.solve;
   return Object.fromEntries(Object.entries(all).filter(([name]) => name !== left));
 }
@@ -139,8 +139,8 @@ export const searchOf = (state: PlanState): string =>
   });
 
 /** The form for a new survey, filled in so that it makes the survey that was planned. */
-export function newSurveyLink(state: PlanState, found: { epsilon: number; users: number; rounds?: number | null }): string {
-  const design = { users: found.users, ...(designedBy(state) === "margin" ? { criterion: "margin" } : {}) };
+export function newSurveyLink(state: PlanState, found: { epsilon: number; people: number; rounds?: number | null }): string {
+  const design = { people: found.people, ...(designedBy(state) === "margin" ? { criterion: "margin" } : {}) };
   const own = isPanel(state.question) ? { rounds: found.rounds ?? state.rounds } : design;
   const asked = { kind: state.question.kind, ...toAddress(given(state), state.typed), epsilon: found.epsilon };
   const repeats = isTracking(state) ? { repeats: "yes", ...periodsOf(state) } : {};

@@ -40,11 +40,11 @@ export function errorWords(name: ErrorName, measure: Measure, value: number): st
 
 /** The answer in a few large words, and the sentence that goes with it. */
 export function headline({ solve, criterion }: PlanState, measure: Measure, found: Planned): { large: string; sentence: string } {
-  const people = counted(found.users, "person", "people");
+  const people = counted(found.people, "person", "people");
   const epsilon = `epsilon ${setting(found.epsilon)}`;
   const told = `${exactness(measure, found)}${recallWords(found)}`;
   const exact = found.tracking === null ? told : `In each period ${small(told)}`;
-  if (solve === "users") return { large: people, sentence: `are needed at ${epsilon}. ${exact}` };
+  if (solve === "people") return { large: people, sentence: `are needed at ${epsilon}. ${exact}` };
   if (solve === "epsilon") return { large: epsilon, sentence: `is needed with ${people}. ${exact}` };
   if (solve === "rounds") return { large: counted(found.rounds ?? 0, "round"), sentence: `can be asked of ${people} at ${epsilon}. ${exact}` };
   if (found.tracking !== null && criterion === "change") {
@@ -61,13 +61,13 @@ export function headline({ solve, criterion }: PlanState, measure: Measure, foun
 const recallWords = ({ recall }: Planned): string =>
   recall ? ` A word that ${percent(recall.share)} of them have is found ${percent(recall.probability)} of the time, however long it is.` : "";
 
-/** The same words with a small first letter, to go on with. */
+/** The words with a small first letter, to continue a sentence. */
 const small = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Both errors of a question; the one error of a panel. */
-function exactness(measure: Measure, { answers, margin, l2, rounds, error, users }: Planned): string {
+function exactness(measure: Measure, { answers, margin, l2, rounds, error, people }: Planned): string {
   if (margin !== null && l2 !== null) return accuracyWords(measure, margin, l2, answers);
-  const each = count(Math.round(users / (rounds ?? 1)));
+  const each = count(Math.round(people / (rounds ?? 1)));
   return `The largest error over ${counted(rounds ?? 1, "round")} is expected to stay below ${figure(atMost(error ?? NaN))}; about ${each} people answer each round.`;
 }
 
@@ -75,10 +75,10 @@ function exactness(measure: Measure, { answers, margin, l2, rounds, error, users
 const changeWords = (measure: Measure, change: number): string => marginWords(measure, change).replace("± ", "");
 
 /** What a tracking survey comes to beside its error: people per period, the change that is seen, and what everybody's answer in every period would cost. */
-export function trackingWords(measure: Measure, { tracking, users, epsilon }: Planned): string[] {
+export function trackingWords(measure: Measure, { tracking, people, epsilon }: Planned): string[] {
   if (tracking === null) return [];
-  const { window, windows, periods, users_per_period: each, epsilon_in_all: all, change, every_period: every } = tracking;
-  const once = `Everybody answers in one of ${windows === 1 ? "" : "every "}${count(window)} periods, so each period has about ${count(each)} of the ${count(users)} people.`;
+  const { window, windows, periods, people_per_period: each, epsilon_in_all: all, change, every_period: every } = tracking;
+  const once = `Everybody answers in one of ${windows === 1 ? "" : "every "}${count(window)} periods, so each period has about ${count(each)} of the ${count(people)} people.`;
   const loss =
     windows === 1
       ? `A person's whole history costs epsilon ${setting(epsilon)}, once.`
@@ -88,9 +88,9 @@ export function trackingWords(measure: Measure, { tracking, users, epsilon }: Pl
   const seen = `The smallest change between two periods that is seen, at 95\u00a0% and 80 times in 100, is ${changeWords(measure, change)}.`;
   const margin = every.margin === null ? "" : ` With the same people the margin would be ${marginWords(measure, every.margin)}.`;
   const cost =
-    every.users === null || every.times === null
+    every.people === null || every.times === null
       ? `Answering in every period at epsilon ${figure(every.epsilon)} would not do: ${every.reason}.${margin}`
-      : `If everybody answered in every period instead, at epsilon ${figure(every.epsilon)} each, the same error would take ${count(every.users)} people, ${figure(every.times)} times as many.${margin}`;
+      : `If everybody answered in every period instead, at epsilon ${figure(every.epsilon)} each, the same error would take ${count(every.people)} people, ${figure(every.times)} times as many.${margin}`;
   return [once, loss, seen, cost];
 }
 

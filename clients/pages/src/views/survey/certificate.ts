@@ -74,5 +74,5 @@ export function statements(picture: Picture): [string, string, string][] {
 
 function inSentences({ hostile, n_reports: reports, largest, projected_l2: together, exact }: InfluenceBody): string {
   const most = exact ? "at most" : "certainly no more than";
-  return `Of ${counted(reports, "report")}, ${count(hostile)} that lie can move any one raw answer by ${most} ${upward(largest)}, and all projected answers together by no more than ${upward(together)} in L2.`;
+  return `If ${count(hostile)} of ${counted(reports, "report")} lie, they can move any one raw answer by ${most} ${upward(largest)}, and all projected answers together by no more than ${upward(together)} in L2.`;
 }

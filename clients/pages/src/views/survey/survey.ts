@@ -29,7 +29,7 @@ export async function showSurvey(page: HTMLElement, context: ViewContext): Promi
 function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status): void {
   const { id } = first;
   const { place, tell: say } = troublePlace();
-  const kept = el("p", { class: "quiet", hidden: true }, "What stands below is what it told last.");
+  const kept = el("p", { class: "quiet", hidden: true }, "The answers below are the last ones received.");
   const head = headView();
   const estimate = estimateView(() => {
     files.level(estimate.choice.level);

@@ -6,7 +6,7 @@ import { sentence } from "../../parts/trouble.js";
 /** Most words of one picture; the files hold all. */
 export const MOST_WORDS = 60;
 
-/** Words of which all are certain, or none is, by their places in the picture. */
+/** Words that are all certain, or all not, by their positions in the picture. */
 export interface WordsPanel {
   view: "words";
   title: string;
@@ -55,13 +55,13 @@ export function wordFacts({ words, level, findable }: Picture): Fact[] {
   const { other, hostile_devices: hostile, cut } = words;
   return [
     ...(findable === null || findable.length === 0 ? [] : [findableFact(findable)]),
-    ...(other === null ? [] : [["Other", percent(other.value), `${between(other, level)} People whose answer is no word of this survey: too long, left out, or of other characters.`] satisfies Fact]),
+    ...(other === null ? [] : [["Other", percent(other.value), `${between(other, level)} People whose answer is not a word of this survey: too long, left out, or of other characters.`] satisfies Fact]),
     hostileFact(hostile),
     ...(cut ? [["Left out", "some", "More beginnings of words stood out than the search keeps, so that a rarer word may be missing."] satisfies Fact] : []),
   ];
 }
 
-/** What cannot be told yet: the shares below which words are missed more often than one time in ten. */
+/** What is not known yet: the shares below which words are missed more often than one time in ten. */
 function findableFact(findable: readonly Findable[]): Fact {
   const shares = findable.map(({ share }) => share);
   const [least, most] = [Math.min(...shares), Math.max(...shares)];
@@ -85,4 +85,4 @@ const between = ({ low, high }: Pick<AnswerRow, "low" | "high">, level: number):
 
 /** What is said of one word that was asked for. */
 export const shareWords = (row: AnswerRow, level: number, listed = false): string =>
-  `${between(row, level)}${(row.low ?? 0) > 0 ? "" : " That cannot be told from a word that nobody has."}${listed ? " It is on the list above: quote the interval from there, unless you had this word in mind before." : ""}`;
+  `${between(row, level)}${(row.low ?? 0) > 0 ? "" : " It may be a word that nobody has."}${listed ? " It is on the list above: quote the interval from there, unless you had this word in mind before." : ""}`;

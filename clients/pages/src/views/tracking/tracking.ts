@@ -26,7 +26,7 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 
 interface TrackedAnswers {
   list: PeriodList;
-  /** Of each chosen answer; none as long as no period has enough reports. */
+  /** The curve of each chosen answer; empty as long as no period has enough reports. */
   bodies: CurveBody[];
 }
 
@@ -34,7 +34,7 @@ export function showTracking(page: HTMLElement, { session }: ViewContext, first:
   const { id, title } = first;
   const look: Look = { level: 0.95, smooth: false };
   const { place, tell: say } = troublePlace();
-  const kept = el("p", { class: "quiet", hidden: true }, "What stands below is what it told last.");
+  const kept = el("p", { class: "quiet", hidden: true }, "The answers below are the last ones received.");
   const head = headView();
   const promise = el("p", { class: "promise" });
   const stands = el("ul", { class: "stands" });

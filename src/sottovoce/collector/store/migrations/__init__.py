@@ -68,12 +68,12 @@ def migrations(dialect: Dialect) -> tuple[Migration, ...]:
     >>> [(change.number, change.name) for change in migrations("sqlite")][0]
     (1, 'first')
     """
-    found = []
+    changes = []
     for file in resources.files(__name__).joinpath(dialect).iterdir():
         if file.name.endswith(".sql"):
             number, name = file.name.removesuffix(".sql").split("_", 1)
-            found.append(Migration(int(number), name, file.read_text(encoding="utf-8")))
-    return tuple(sorted(found, key=lambda change: change.number))
+            changes.append(Migration(int(number), name, file.read_text(encoding="utf-8")))
+    return tuple(sorted(changes, key=lambda change: change.number))
 
 
 def latest(dialect: Dialect) -> int:

@@ -1,0 +1,188 @@
+"""One answer of an estimate: its label, its value, and an interval that holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any, ClassVar
+
+from sottovoce.core.errors import UnknownAnswerError
+
+__all__ = ["Answer", "aligned", "nearest_label", "unknown_answer"]
+
+_USUAL: float = 0.95
+_MOST_DECIMALS = 9
+_MOST_COMPARED = 2**12
+"""Labels among which the nearest is looked for."""
+
+_LONGEST = 80
+"""Characters up to which a message repeats a name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """An estimated answer with its interval.
+
+    ``float(answer)`` is its value, ``f"{answer:.1%}"`` formats the value, and ``str(answer)`` is a sentence.
+
+    Attributes
+    ----------
+    label
+        What is estimated.
+    value
+        The estimate as a possible number: an answer of a survey is projected; a sum, a difference or a ratio is the
+        raw one, moved into its interval.
+    low, high
+        The ends of the interval; infinite where nothing can be said.
+    raw
+        The unbiased estimate, which may be an impossible number, such as a negative share.
+    unit
+        The unit of the numbers; empty for shares and for plain numbers.
+    method
+        The inequalities behind the interval, and what else there is to say about it.
+    level
+        The confidence level of the interval.
+    is_share
+        Whether the answer is a share of the people, or a difference of shares, which is printed in per cent.
+
+    Examples
+    --------
+    >>> tea = Answer(label="tea", value=0.412, low=0.398, high=0.426, raw=0.4121, is_share=True)
+    >>> print(tea)
+    tea: 41.2 % (39.8 % to 42.6 %)
+    >>> float(tea), f"{tea:.0%}"
+    (0.412, '41%')
+    >>> print(Answer(label="mean", value=62.31, low=58.1, high=66.5, raw=62.31, unit="minutes"))
+    mean: 62.3 minutes (58.1 to 66.5)
+    """
+
+    label: str
+    value: float
+    low: float
+    high: float
+    raw: float
+    unit: str = ""
+    method: str = ""
+    level: float = _USUAL
+    is_share: bool = False
+
+    row_fields: ClassVar[tuple[str, ...]] = ("label", "value", "raw", "low", "high")
+    """What differs from answer to answer of an estimate: the columns of its tables."""
+
+    def row(self) -> dict[str, Any]:
+        """The fields that differ from answer to answer of an estimate, as plain values."""
+        return {name: getattr(self, name) for name in self.row_fields}
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain values."""
+        return asdict(self)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
+
+    def __str__(self) -> str:
+        level = "" if self.level == _USUAL else f", level {100 * self.level:g} %"
+        return f"{self.shown_label}: {self.value_text} ({self.interval_text}{level})"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    @property
+    def value_text(self) -> str:
+        """The value with its unit, rounded as the width of the interval allows."""
+        return self._with_unit(self._number(self.value))
+
+    @property
+    def interval_text(self) -> str:
+        """The interval in words, rounded like the value."""
+        if math.isinf(self.low) and math.isinf(self.high):
+            return "any value"
+        sign = " %" if self.is_share else ""
+        if math.isinf(self.high):
+            return f"at least {self._number(self.low)}{sign}"
+        if math.isinf(self.low):
+            return f"at most {self._number(self.high)}{sign}"
+        return f"{self._number(self.low)}{sign} to {self._number(self.high)}{sign}"
+
+    @property
+    def raw_text(self) -> str:
+        """The raw estimate with its unit, rounded like the value."""
+        return self._with_unit(self._number(self.raw))
+
+    @property
+    def shown_label(self) -> str:
+        """The label as tables and pictures show it."""
+        return self.label
+
+    def _with_unit(self, number: str) -> str:
+        unit = "%" if self.is_share else self.unit
+        return f"{number} {unit}" if unit else number
+
+    def _number(self, number: float) -> str:
+        scale = 100.0 if self.is_share else 1.0
+        half = scale * (self.high - self.low) / 2
+        if math.isnan(number):
+            return "unknown"
+        if not (0 < half < math.inf):
+            return f"{scale * number:.1f}" if self.is_share else f"{number:.4g}"
+        # Two digits of half the interval; shares, which are listed in a column, get one decimal where that is enough.
+        decimals = -math.floor(math.log10(half)) + (0 if self.is_share else 1)
+        decimals = min(max(decimals, int(self.is_share)), _MOST_DECIMALS)
+        text = f"{scale * number:,.{decimals}f}"
+        return text.removeprefix("-") if not text.strip("-0.,") else text
+
+
+def aligned(rows: list[tuple[str, str, str]]) -> str:
+    """Rows of a label, a value and an interval as text, in columns.
+
+    Examples
+    --------
+    >>> print(aligned([("tea", "41.2 %", "39.8 % to 42.6 %"), ("coffee", "9.0 %", "8.1 % to 9.9 %")]))
+    tea     41.2 %  (39.8 % to 42.6 %)
+    coffee   9.0 %  (8.1 % to 9.9 %)
+    """
+    labels, values = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    return "\n".join(f"{label:<{labels}}  {value:>{values}}  ({interval})" for label, value, interval in rows)
+
+
+def nearest_label(name: object, labels: Iterable[str]) -> str | None:
+    """The label that is most like a name, among the first few thousand; None if none is like it.
+
+    Examples
+    --------
+    >>> nearest_label("tee", ["coffee", "tea"]), nearest_label("juice", ["coffee", "tea"])
+    ('tea', None)
+    >>> nearest_label("plan=FREE", ["plan=pro", "plan=free"])
+    'plan=free'
+    """
+    text = str(name)
+    if len(text) > _LONGEST:
+        return None
+    # By small letters: who writes FREE for free wrote the right word.
+    written = {label.casefold(): label for label in islice(labels, _MOST_COMPARED)}
+    near = get_close_matches(text.casefold(), written, 1)
+    return written[near[0]] if near else None
+
+
+def unknown_answer(name: object, labels: Iterable[str], what: str = "answer") -> UnknownAnswerError:
+    """The error for a name that no answer has, with the nearest label or an example.
+
+    Examples
+    --------
+    >>> str(unknown_answer("tee", ["coffee", "tea"])), str(unknown_answer("juice", ["coffee", "tea"]))
+    ("no answer is named 'tee'; did you mean 'tea'?", "no answer is named 'juice'; the first one is 'coffee'")
+    """
+    listed = list(islice(labels, _MOST_COMPARED))
+    nearest = nearest_label(name, listed)
+    named = repr(name) if len(repr(name)) <= _LONGEST else "that long"
+    if nearest is not None:
+        remedy = f"did you mean {nearest!r}?"
+    else:
+        remedy = f"the first one is {listed[0]!r}" if listed else "there is none"
+    return UnknownAnswerError(f"no {what} is named {named}; {remedy}")

@@ -1,0 +1,106 @@
+"""An estimate of records, which gives tables of their attributes and means of their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, final, overload
+
+from sottovoce.core.answer import Answer, nearest_label
+from sottovoce.core.calls import with_clear_calls
+from sottovoce.core.errors import SurveyError
+from sottovoce.estimates.listed import ListedEstimate
+from sottovoce.estimates.tables import ShareTable
+
+__all__ = ["TableEstimate"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class TableEstimate(ListedEstimate):
+    """An estimate from which tables of attributes follow."""
+
+    describes: ClassVar[str] = "tables of attributes"
+
+    def table(self, *names: str) -> ShareTable:
+        """The table of these attributes; its parts can be summed and compared, see `ShareTable`."""
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise SurveyError(
+                "names must be the attributes of the table one by one, each once, for example table('country', 'plan')"
+            ).at("names")
+        for name in names:
+            self._check_attribute(name)
+        selection = self.survey.design.workload.table_cells(names)
+        if selection is None:
+            raise SurveyError(
+                f"this survey did not ask for a table of {', '.join(map(repr, names))}: it needs records with tables "
+                f"of {len(names)} or more, or workload 'marginals' with such a k, or the distribution over all "
+                "attributes"
+            ).at("names")
+        inner = dict(selection.attributes)
+        return ShareTable(
+            self._combinable, names, tuple(inner[name] for name in names), selection.cells, selection.scale
+        )
+
+    def _lacking(self) -> set[str]:
+        workload = self.survey.design.workload
+        has_numbers = any(workload.number_field(name) is not None for name in self.survey.question.field_names)
+        return super()._lacking() | (set() if has_numbers else {"mean"})
+
+    def _check_attribute(self, name: str) -> None:
+        known = self.survey.question.field_names
+        if known and name not in known:
+            nearest = nearest_label(name, known)
+            remedy = f"the attributes are {', '.join(known)}" if nearest is None else f"did you mean {nearest!r}?"
+            raise SurveyError(f"no attribute is named {name!r}; {remedy}").at("names")
+
+    @overload
+    def mean(self, field: str, *, by: None = None, level: float = 0.95) -> Answer: ...
+
+    @overload
+    def mean(self, field: str, *, by: str | Sequence[str], level: float = 0.95) -> list[Answer]: ...
+
+    @with_clear_calls('estimate.mean("minutes", by="country")')
+    def mean(
+        self, field: str = "", *, by: str | Sequence[str] | None = None, level: float = 0.95
+    ) -> Answer | list[Answer]:
+        """The mean of a number of records, in its unit, with its interval; or one mean for every group.
+
+        The numbers are clipped to the survey's ends.
+
+        Parameters
+        ----------
+        field
+            The name of a number.
+        by
+            An attribute, or several: the mean among the people with each of its values, in their order. The survey must
+            have asked for the tables of the number with them.
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> fields = {"plan": ["free", "pro"], "minutes": sv.number(0, 60, "minutes")}
+        >>> survey = sv.Survey(sv.records(fields, tables=2), epsilon=4.0)
+        >>> people = [{"plan": "free", "minutes": 15.0}, {"plan": "pro", "minutes": 45.0}] * 50_000
+        >>> for answer in survey.estimate(survey.simulate(people, seed=1)).mean("minutes", by="plan"):
+        ...     print(answer.label, round(answer.value))
+        plan=free 15
+        plan=pro 45
+        """
+        if not isinstance(field, str) or not field:
+            raise SurveyError("field must be the name of a number of the records, for example mean('minutes')").at(
+                "field"
+            )
+        if by is None:
+            return self.table(field).mean(field, level=level)
+        if not isinstance(by, (str, list, tuple)) or not by:
+            raise SurveyError("by must name an attribute, or several in a list, for example by='plan'").at("by")
+        groups = (by,) if isinstance(by, str) else tuple(by)
+        if field in groups:
+            raise SurveyError("by must name other attributes than the number whose mean is asked for").at("by")
+        try:
+            table = self.table(field, *groups)
+        except SurveyError as error:
+            error.at("by")
+            raise
+        return table.group_means(field, level)
