@@ -20,6 +20,7 @@ from sottovoce.core.errors import SottovoceError, SurveyError
 from sottovoce.core.words import plural
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
+from sottovoce.estimates.watched import Always, refuse_so_far, watched_interval
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.laws.rows import combined_ranges
 from sottovoce.workloads.tabulated import HeldPairs
@@ -61,6 +62,8 @@ class RawAnswers:
     """The population of the projected answers, for covariances."""
     values: Floats
     """The projected answers."""
+    always: Always | None = None
+    """Whether intervals hold at every look together, and for whom."""
 
 
 def weights_of(survey: AskedSurvey, given: Weights, name: str = "weights") -> Floats:
@@ -106,7 +109,11 @@ def combined_interval(
     if (least == most).all():
         return Interval(least * scale, most * scale, CERTAIN)
     observed = Observed(design, weights @ answers.raw, answers.n_reports, answers.counts, least, most, weights)
-    interval = certified_interval(observed, level, together)
+    interval = (
+        certified_interval(observed, level, together)
+        if answers.always is None
+        else watched_interval(observed, level, answers.always, together)
+    )
     return Interval(interval.low * scale, interval.high * scale, interval.method)
 
 
@@ -154,6 +161,9 @@ def ratio(
     negative for nobody is not negative, and that of a part and its whole is at most one.
     """
     check_level(level)
+    if answers.always == "so far":
+        # The weights of over - r under would change with r as people do, and the process with them.
+        raise refuse_so_far("a ratio has no interval")
     held = answers.survey.design.workload.held_pairs(over, under)
     top, bottom = float(over @ answers.raw), float(under @ answers.raw)
     below = combined_interval(answers, under[None], level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -22,6 +22,7 @@ from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.influence import Influence, influence
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
 from sottovoce.estimates.table_files import EstimateTable, FilePath, arrow_table, write_csv, write_parquet
+from sottovoce.estimates.watched import Always, check_always, watched_interval
 from sottovoce.figures.bars import answers_html, plot_answers
 from sottovoce.mechanisms.base import Counts
 from sottovoce.strategies.laws.variance import Population
@@ -79,6 +80,9 @@ class Estimate:
         For queries: the sparse distribution behind the projected answers.
     counts
         The aggregate's counts, shared and not copied; None where they came in shards.
+    always
+        "population" or "so far" for an estimate all of whose intervals hold at every look together (`watched`); None
+        for intervals of one look.
     """
 
     survey: AskedSurvey
@@ -89,6 +93,7 @@ class Estimate:
     bound: Bound
     distribution: SparseDistribution | None = None
     counts: Counts | None = None
+    always: Always | None = None
 
     describes: ClassVar[str] = "any question"
     """The subject of the estimate, for messages."""
@@ -150,7 +155,21 @@ class Estimate:
         errors.flags.writeable = False
         return errors
 
-    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Interval:
+    def watched(self, always: bool | str = True) -> Self:
+        """The same estimate with intervals that hold at every look together, in every form; False: of one look.
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> survey = sv.Survey(sv.shares(["tea", "coffee"]), epsilon=1.0)
+        >>> estimate = survey.estimate(survey.simulate(["tea"] * 600 + ["coffee"] * 400, seed=1))
+        >>> print(estimate.watched()["tea"])
+        tea: 59.5 % (46.4 % to 72.4 %)
+        """
+        kind = check_always(always)
+        return self if kind == self.always else replace(self, always=kind)
+
+    def interval(self, level: float = 0.95, simultaneous: bool = False, always: bool | str | None = None) -> Interval:
         """Confidence intervals for every answer, exact or certified for any number of reports.
 
         Parameters
@@ -159,6 +178,10 @@ class Estimate:
             Coverage of each interval, or of all of them together.
         simultaneous
             True for intervals that hold simultaneously (Bonferroni over the answers).
+        always
+            True, or "population", for intervals that hold at every look together while reports come in, for people who
+            come from one population; "so far" for the mean of those who have answered so far, also where people
+            change; False for intervals of one look. By default as the estimate is `watched`.
 
         Notes
         -----
@@ -168,16 +191,22 @@ class Estimate:
         check_level(level)
         if not isinstance(simultaneous, bool):
             raise SurveyError("simultaneous must be True or False").at("simultaneous")
-        key = level, bool(simultaneous)
+        kind = self.always if always is None else check_always(always)
+        key = level, bool(simultaneous), kind
         if key not in self._intervals:
             least, most = self.survey.answer_range
             observed = Observed(self.survey.design, self.raw, self.n_reports, self.counts, least, most)
+            together = len(self.raw) if simultaneous else 1
             with steps("computing intervals"):
-                self._intervals[key] = certified_interval(observed, level, len(self.raw) if simultaneous else 1)
+                self._intervals[key] = (
+                    certified_interval(observed, level, together)
+                    if kind is None
+                    else watched_interval(observed, level, kind, together)
+                )
         return self._intervals[key]
 
     @cached_property
-    def _intervals(self) -> dict[tuple[float, bool], Interval]:
+    def _intervals(self) -> dict[tuple[float, bool, Always | None], Interval]:
         """A cache of intervals, which a table, its summary and its picture share."""
         return {}
 
@@ -197,16 +226,21 @@ class Estimate:
         """
         return influence(self.survey, self.n_reports, hostile)
 
-    def top(self, k: int = 10, level: float = 0.95) -> list[Answer]:
-        """The k most frequent values by the projected estimate, with their intervals."""
+    def top(self, k: int = 10, level: float = 0.95, always: bool | str | None = None) -> list[Answer]:
+        """The k most frequent values by the projected estimate, with their intervals; `always` as for `interval`."""
         count = check_integer("k", k, 1, 2**53)
         check_level(level)
-        return [self._answer(int(i), level) for i in np.argsort(-self.values, kind="stable")[:count]]
+        shown = self if always is None else self.watched(always)
+        return [shown._answer(int(i), level) for i in np.argsort(-self.values, kind="stable")[:count]]
 
-    def answers(self, level: float = 0.95) -> list[Answer]:
-        """All answers in the survey's order; iterating over the estimate gives the same, with 95 % intervals."""
+    def answers(self, level: float = 0.95, always: bool | str | None = None) -> list[Answer]:
+        """All answers in the survey's order, with intervals; `always` as for `interval`.
+
+        Iterating over the estimate gives the same, with 95 % intervals.
+        """
         check_level(level)
-        return [self._answer(index, level) for index in range(len(self))]
+        shown = self if always is None else self.watched(always)
+        return [shown._answer(index, level) for index in range(len(self))]
 
     def __iter__(self) -> Iterator[Answer]:
         return (self._answer(index, 0.95) for index in range(len(self)))
@@ -315,6 +349,7 @@ class Estimate:
             "raw_bound": {"l2": self.raw_bound.value, "statement": self.raw_bound.statement},
             "projection_gap": self.gap,
             "level": level,
+            "always": self.always,
             "method": self.interval(level).method,
         }
 
@@ -369,7 +404,8 @@ class Estimate:
 
     def _caption(self, level: float) -> str:
         promise = guarantee(self.epsilon, self.delta)
-        return f"{plural(self.n_reports, 'report')}, {promise}, {100 * level:g} % intervals"
+        looks = " at every look" if self.always else ""
+        return f"{plural(self.n_reports, 'report')}, {promise}, {100 * level:g} % intervals{looks}"
 
     def _repr_html_(self) -> str:
         shown, more = self._summary(_ROWS_IN_HTML)

@@ -21,7 +21,7 @@ from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.theory.tails import EXACT, METHODS, clopper_pearson, deviation
 
-__all__ = ["Interval", "Observed", "certified_interval", "check_level"]
+__all__ = ["Interval", "Observed", "certified_interval", "check_level", "raw_bias", "rotations_note"]
 
 _ROUNDS: Final = 40
 """Steps in which an end is found; few suffice, and where they do not, the end is taken farther out."""
@@ -72,16 +72,16 @@ def certified_interval(observed: Observed, level: float, together: int = 1) -> I
     ends = None if observed.weights is None else (observed.least, observed.most)
     law = design.law(observed.weights, evidence, ends)
     low, high, used = _ends(observed, law)
-    methods, bias = (*METHODS, EXACT), _bias(observed)
+    methods, bias = (*METHODS, EXACT), raw_bias(observed)
     low, high = (low - bias).clip(observed.least, observed.most), (high + bias).clip(observed.least, observed.most)
     return Interval(
         np.asarray(np.minimum(low, high)),
         np.asarray(np.maximum(low, high)),
-        "; ".join(methods[i] for i in np.unique(used)) + _rotations(design, n) + law.note,
+        "; ".join(methods[i] for i in np.unique(used)) + rotations_note(design, n) + law.note,
     )
 
 
-def _bias(observed: Observed) -> Any:
+def raw_bias(observed: Observed) -> Any:
     """How far the expectation of the raw answers can be off: what is proved, and what was measured of rotations."""
     design, weights = observed.design, observed.weights
     measured = design.measured_answer_bias(weights)
@@ -90,7 +90,7 @@ def _bias(observed: Observed) -> Any:
     return np.abs(weights) @ np.broadcast_to(np.asarray(design.bias_bound), weights.shape[1]) + measured
 
 
-def _rotations(design: Strategy, n: int) -> str:
+def rotations_note(design: Strategy, n: int) -> str:
     """A note on the bias of public rotations; empty for designs without them."""
     if not design.measured_bias:
         return ""

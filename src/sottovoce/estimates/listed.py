@@ -71,7 +71,8 @@ class ListedEstimate(Estimate):
 
     @property
     def _combinable(self) -> RawAnswers:
-        return RawAnswers(self.survey, self.n_reports, self.raw, self.counts, self._population, self.values)
+        population = self._population
+        return RawAnswers(self.survey, self.n_reports, self.raw, self.counts, population, self.values, self.always)
 
     @property
     def _population(self) -> Any:

@@ -20,8 +20,10 @@ from sottovoce.domain.number import NumberGrid
 from sottovoce.estimates.combinations import RawAnswers, combined_interval
 from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.estimates.listed import ListedEstimate
+from sottovoce.estimates.watched import refuse_so_far
 from sottovoce.figures.bars import plot_histogram
 from sottovoce.mechanisms.base import Floats
+from sottovoce.theory.watching import PLANNED
 
 __all__ = ["HistogramBin", "NumberEstimate"]
 
@@ -98,6 +100,9 @@ class NumberEstimate(ListedEstimate):
         >>> median.low < 300 < median.high
         True
         """
+        if self.always == "so far":
+            # The bin that holds it would change as people do.
+            raise refuse_so_far("a quantile has no interval")
         return _quantile(self._combinable, self.values, self.interval(level), q, level)
 
     def histogram(self, level: float = 0.95) -> list[HistogramBin]:
@@ -150,11 +155,16 @@ def _standard_deviation(answers: RawAnswers, level: float) -> Answer:
         raise SurveyError(
             'a survey with wants="mean" has no standard deviation; ask with wants="spread" or wants="distribution"'
         ).at("wants")
+    if answers.always == "so far":
+        # The centre nearest to their mean would change as people do.
+        raise refuse_so_far("a standard deviation has no interval")
     half_level, grid = (1 + level) / 2, question.grid
     mean = _Linear.of(answers, lambda x: x)
     low, high, _ = mean.interval(half_level)
     bin_error = _bin_error(question)
-    step = (grid.high - grid.low) / math.ceil(_CENTRES * math.sqrt(answers.n_reports))
+    # At all looks the same centre has to be the nearest one.
+    reports = answers.n_reports if answers.always is None else PLANNED
+    step = (grid.high - grid.low) / math.ceil(_CENTRES * math.sqrt(reports))
     numbers = range(
         math.floor((low - bin_error - grid.low) / step), math.ceil((high + bin_error - grid.low) / step) + 1
     )

@@ -135,6 +135,13 @@ class EstimateSummary(ResponseStruct, kw_only=True):
     raw_bound: ErrorBound
     projection_gap: float
     level: float
+    always: Annotated[
+        str | None,
+        Meta(
+            description='"population" or "so far": whom the intervals are about that hold at every look together; null '
+            "for intervals of one look"
+        ),
+    ]
     method: Annotated[str, Meta(description="why the intervals hold")]
     words: Annotated[WordsFound | UnsetType, Meta(description="how words were found; for surveys of words only")] = (
         UNSET

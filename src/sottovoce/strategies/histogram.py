@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
@@ -274,7 +274,8 @@ class Histogram(ListedStrategy):
             shares = Histogram(Identity(workload.domain), m)
             return law_of_weighted_shares(workload, weights, shares.law(None, evidence))
         if isinstance(m, SymmetricMechanism):
-            return law_of_symmetric(workload, m, self._parabola, self.spread.per_answer, evidence)
+            law = law_of_symmetric(workload, m, self._parabola, self.spread.per_answer, evidence)
+            return replace(law, listed=self._counted_answers(evidence))
         return self._listed_law(evidence, answer_bits(workload, m))
 
 

@@ -13,7 +13,7 @@ from sottovoce.core.errors import CapacityError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.coordinates import CoordinateStrategy
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
-from sottovoce.strategies.laws.listed import Bits, counted_moments, law_of_rows
+from sottovoce.strategies.laws.listed import MOST_LISTED, Bits, counted_moments, law_of_rows
 from sottovoce.strategies.laws.variance import Population, Variance, listed_variance
 from sottovoce.workloads import Dense, Workload
 
@@ -127,8 +127,16 @@ class ListedStrategy(CoordinateStrategy):
             ]
         except CapacityError:
             return self._bounded_law(evidence)
-        return law_of_rows(blocks, self.spread.per_answer, bits, evidence)
+        return law_of_rows(blocks, self.spread.per_answer, bits, evidence, self._counted_answers(evidence))
 
     def _counted(self, rows: Floats, evidence: Evidence) -> Floats | None:
-        answers = None if evidence.counts is None else self._report_answers(rows)
+        answers = None if evidence.limiting is None else self._report_answers(rows)
         return None if answers is None else counted_moments(answers, evidence)
+
+    def _counted_answers(self, evidence: Evidence) -> Floats | None:
+        """X of every answer and counted report, for limits that hold at all looks; None where they are many."""
+        if not evidence.always or evidence.counts is None:
+            return None
+        if self.workload.n_queries * max(evidence.counts.size, self.workload.n_values) > MOST_LISTED:
+            return None
+        return self._report_answers(self.workload.dense())

@@ -22,7 +22,7 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
-from sottovoce.strategies.laws.listed import counted_moments, law_of_rows
+from sottovoce.strategies.laws.listed import MOST_LISTED, counted_moments, law_of_rows
 from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Population, Variance
 from sottovoce.strategies.listed import ListedStrategy
@@ -231,8 +231,10 @@ class MinimaxStrategy(ListedStrategy):
         factors = np.ones(1) if weights is None else weights[:, 0]
         rows, moments = factors[:, None] * self.workload.dense()[0], factors[:, None] ** 2 * self.value_moments
         answers = factors[:, None] * self.report_answers
-        counted = None if evidence.counts is None else counted_moments(answers, evidence)
-        return law_of_rows([(rows, moments, counted)], np.abs(factors) * self.spread.per_answer, None, evidence)
+        counted = None if evidence.limiting is None else counted_moments(answers, evidence)
+        listed = answers if evidence.counts is not None and answers.size <= MOST_LISTED else None
+        reach = np.abs(factors) * self.spread.per_answer
+        return law_of_rows([(rows, moments, counted)], reach, None, evidence, listed)
 
 
 def _one_mean(workload: Workload) -> Moments:

@@ -250,7 +250,17 @@ class SetStrategy(LinearStrategy):
         if weights is None and bits is not None:
             nothing, pair = np.zeros(J), (np.full(J, -zero / signal), np.full(J, (1 - zero) / signal))
             curve = VarianceCurve(nothing, nothing, -1.0)
-            return ReportLaw(fixed(curve), nothing, nothing, pair, None, None, evidence.miss, counted=bits[1])
+            return ReportLaw(
+                fixed(curve),
+                nothing,
+                nothing,
+                pair,
+                None,
+                None,
+                evidence.miss,
+                counted=bits[1],
+                expected=1 / m.groups,
+            )
         if bits is not None and m.groups > 1:
             return self._law_of_separate_options(weights, bits[1], evidence)
         floor: Any = min(p * (1 - p) for p in (zero, zero + signal)) / signal**2
@@ -273,7 +283,8 @@ class SetStrategy(LinearStrategy):
         squares = np.asarray((each * weights).sum(axis=1) / signal)
         curve = VarianceCurve(squares / 4, 0 * squares, 0 * squares)
         reach = np.abs(each).max(axis=1)
-        return ReportLaw(fixed(curve), zero * (1 - zero) * squares, reach, None, squares / 4, None, evidence.miss)
+        floor = zero * (1 - zero) * squares
+        return ReportLaw(fixed(curve), floor, reach, None, squares / 4, None, evidence.miss, steady=False)
 
     def _bound(self, n_reports: int) -> Bound:
         return projected_bound(

@@ -202,6 +202,8 @@ export interface EstimateBody {
   raw_bound: ErrorBound;
   projection_gap: number;
   level: number;
+  /** "population" or "so far": whom the intervals are about that hold at every look together; null for intervals of one look */
+  always: string | null;
   /** why the intervals hold */
   method: string;
   /** how words were found; for surveys of words only */
@@ -412,6 +414,8 @@ export interface Picture {
   raw_bound: ErrorBound;
   projection_gap: number;
   level: number;
+  /** "population" or "so far": whom the intervals are about that hold at every look together; null for intervals of one look */
+  always: string | null;
   /** why the intervals hold */
   method: string;
   /** how words were found; for surveys of words only */
@@ -753,6 +757,8 @@ export interface TableBody {
   raw_bound: ErrorBound;
   projection_gap: number;
   level: number;
+  /** "population" or "so far": whom the intervals are about that hold at every look together; null for intervals of one look */
+  always: string | null;
   /** why the intervals hold */
   method: string;
   /** how words were found; for surveys of words only */

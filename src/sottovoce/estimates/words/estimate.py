@@ -21,6 +21,7 @@ from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.estimate import Estimate, SearchProgress
 from sottovoce.estimates.influence import Influence
 from sottovoce.estimates.intervals import Interval, check_level
+from sottovoce.estimates.watched import Always, check_always, level_of_look, look_note, refuse_so_far
 from sottovoce.estimates.words.influence import intrusions, word_influence
 from sottovoce.estimates.words.intervals import chosen_words, raw_share, selected_interval
 from sottovoce.estimates.words.search import FoundWord, SearchRule, WordSearch, search_words
@@ -160,7 +161,7 @@ class WordEstimate(Estimate):
         raw = raw_share(mechanism, [word.supporting for word in search.found], [word.trials for word in search.found])
         projected = project_capped(raw, 1) if len(raw) else Projected(raw.copy(), 0.0)
         columns = projected.values, projected.gap, survey.bound(n_reports)
-        return cls(survey, n_reports, raw, *columns, None, tallies.counts.ravel(), search)
+        return cls(survey, n_reports, raw, *columns, None, tallies.counts.ravel(), search=search)
 
     # --- the words found -----------------------------------------------------------------------
 
@@ -206,15 +207,29 @@ class WordEstimate(Estimate):
         errors.flags.writeable = False
         return errors
 
-    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Interval:
-        """Confidence intervals of the words found, each given that it was found; see `word_intervals`."""
+    def interval(self, level: float = 0.95, simultaneous: bool = False, always: bool | str | None = None) -> Interval:
+        """Confidence intervals of the words found, each given that it was found; see `word_intervals`.
+
+        Intervals that hold at every look are those of one look, at the level of each.
+        """
         check_level(level)
         if not isinstance(simultaneous, bool):
             raise SurveyError("simultaneous must be True or False").at("simultaneous")
-        key = level, bool(simultaneous)
+        kind = self.always if always is None else check_always(always)
+        key = level, bool(simultaneous), kind
         if key not in self._intervals:
-            self._intervals[key] = selected_interval(self._mechanism, self._search, level, simultaneous)
+            one_look = self._level_of_look(level, kind)
+            interval = selected_interval(self._mechanism, self._search, one_look, simultaneous)
+            note = "" if kind is None else look_note(kind)
+            self._intervals[key] = Interval(interval.low, interval.high, interval.method + note)
         return self._intervals[key]
+
+    def _level_of_look(self, level: float, kind: Always | None) -> float:
+        if kind is None:
+            return level
+        if kind == "so far":
+            raise refuse_so_far("which reports are about a word is drawn by chance, so there is no interval")
+        return level_of_look(level, self.n_reports)
 
     def _answer(self, index: int, level: float) -> WordAnswer:
         return WordAnswer(**self._parts(index, level), certain=self.found[index].certain)
@@ -257,7 +272,8 @@ class WordEstimate(Estimate):
         return self._answers(labels, rows, level)
 
     def _answers(self, labels: list[str], rows: NDArray[np.uint8], level: float) -> WordAnswers:
-        raw, low, high, certain = chosen_words(self._mechanism, self._code, self._search, rows, level)
+        one_look = self._level_of_look(level, self.always)
+        raw, low, high, certain = chosen_words(self._mechanism, self._code, self._search, rows, one_look)
         # A word found may owe its support to another word: its tail says so.
         sure = self._search.rule.false_discovery / max(1, len(labels))
         weak = {word.code.tobytes() for word in self.found if word.tail > sure}

@@ -17,7 +17,7 @@ from sottovoce.core.errors import CapacityError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
-from sottovoce.strategies.laws.listed import counted_moments, law_of_rows
+from sottovoce.strategies.laws.listed import MOST_LISTED, counted_moments, law_of_rows
 from sottovoce.strategies.laws.spread import Spread, farthest
 
 __all__ = ["ListedReports"]
@@ -88,12 +88,13 @@ class ListedReports:
 
     def law(self, weights: Floats | None, rows: Floats, evidence: Evidence) -> ReportLaw:
         """The law of every answer, or of combinations of answers; `rows` are the true answers of every value."""
-        answers, seen = self._read(weights), None
+        answers, seen, listed = self._read(weights), None, None
         if evidence.counts is not None and self.cells is not None:
             by_cell = np.empty_like(answers)
             by_cell[:, self.cells] = answers
-            seen = counted_moments(by_cell, evidence)
-        return law_of_rows([(rows, self.moments(weights), seen)], np.ptp(answers, axis=1), None, evidence)
+            seen = None if evidence.limiting is None else counted_moments(by_cell, evidence)
+            listed = by_cell if by_cell.size <= MOST_LISTED else None
+        return law_of_rows([(rows, self.moments(weights), seen)], np.ptp(answers, axis=1), None, evidence, listed)
 
     def _read(self, weights: Floats | None) -> Floats:
         return self.answers if weights is None else np.asarray(weights @ self.answers)

@@ -160,8 +160,8 @@ def law_of_shares(m: FiniteMechanism, evidence: Evidence) -> ReportLaw | None:
     # X^2 is kappa^2 in v's block, else 0: how many reports fall there is a count of bits too.
     (own, other), kappa, miss = m._hit, math.sqrt(m.proxy), evidence.miss
     hit, blocks = np.full(m.blocks, own), np.arange(J) // m.values_per_block
-    if evidence.counts is not None:
-        hits = evidence.counts.reshape(m.blocks, m.block_size).sum(axis=1)
+    if evidence.limiting is not None:
+        hits = evidence.limiting.reshape(m.blocks, m.block_size).sum(axis=1)
         hit = np.minimum(hit, clopper_pearson(hits, evidence.n_reports, SPENT * miss)[1])
         miss *= 1 - SPENT
     curve = VarianceCurve(m.proxy * hit[blocks], np.zeros(J), -1.0)
@@ -192,7 +192,7 @@ def law_of_symmetric(
     J = workload.n_values
     curve, miss = parabola.curve, evidence.miss
     mixed = ~np.broadcast_to(np.asarray(parabola.two_valued), workload.n_queries)
-    if mixed.any() and evidence.counts is not None and workload.n_queries * J <= _MOST_HELD:
+    if mixed.any() and evidence.limiting is not None and workload.n_queries * J <= _MOST_HELD:
         limit = _limit_of_squares(workload, m, parabola, evidence)
         exact = VarianceCurve(parabola.fixed + parabola.slope * limit, parabola.linear, -1.0, parabola.centre)
         curve = VarianceCurve(*(np.where(mixed, limited, known) for limited, known in zip(exact, curve, strict=True)))

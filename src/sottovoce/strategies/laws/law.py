@@ -24,6 +24,13 @@ class Evidence:
     n_reports: int
     miss: float
     """One-sided miss of the interval that is asked for."""
+    always: bool = False
+    """Whether the law is for all looks together."""
+
+    @property
+    def limiting(self) -> Counts | None:
+        """The counts, if variances may be limited by them: such limits hold at one look, and not at all of them."""
+        return None if self.always else self.counts
 
 
 @final
@@ -53,6 +60,12 @@ class ReportLaw:
         The number of reports behind each count of bits; None: all reports.
     note
         What else there is to say about the interval.
+    steady
+        Whether X of a report stays what it is as further reports come in; not so where it counts by their number.
+    expected
+        The expected part of all reports that is behind each count of bits.
+    listed
+        X of every answer (rows) in every report that is counted by itself (columns), where these are few; None else.
     """
 
     curve: Callable[[Floats], VarianceCurve]
@@ -65,6 +78,9 @@ class ReportLaw:
     anywhere: Callable[[Floats], VarianceCurve] | None = None
     counted: NDArray[np.int64] | None = None
     note: str = ""
+    steady: bool = True
+    expected: Any = 1.0
+    listed: Floats | None = None
 
 
 def fixed(curve: VarianceCurve) -> Callable[[Floats], VarianceCurve]:

@@ -14,7 +14,7 @@ from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.variance import VarianceCurve, tangent
 from sottovoce.theory.tails import mean_limit
 
-__all__ = ["SPENT", "Bits", "RowBlock", "counted_moments", "law_of_rows"]
+__all__ = ["MOST_LISTED", "SPENT", "Bits", "RowBlock", "counted_moments", "law_of_rows"]
 
 Bits = tuple[Floats, Floats] | None
 """The two numbers that each answer of one report can be; NaN where there are more."""
@@ -22,18 +22,27 @@ Bits = tuple[Floats, Floats] | None
 RowBlock = tuple[Floats, Floats, Floats | None]
 """Rows h of some combinations, M(u) of each for every value u, and what `counted_moments` says of them if known."""
 
+MOST_LISTED: Final = 2**16
+"""Products of answers and reports up to which X is listed for limits that hold at all looks."""
+
 SPENT: Final = 0.05
 """The part of a miss that goes to a limit of E X^2 where the counts tell it."""
 
 
-def law_of_rows(blocks: Sequence[RowBlock], reach: Floats, bits: Bits, evidence: Evidence) -> ReportLaw:
-    """The law of all rows. Where the counts are of single reports, the mean of (X - y)^2 is known from them."""
+def law_of_rows(
+    blocks: Sequence[RowBlock], reach: Floats, bits: Bits, evidence: Evidence, listed: Floats | None = None
+) -> ReportLaw:
+    """The law of all rows. Where the counts are of single reports, the mean of (X - y)^2 is known from them.
+
+    `listed` is X of every row and counted report, if known and few.
+    """
     miss, seen, anywhere = evidence.miss, None, partial(_tangents, blocks, None)
     known = [part for *_, part in blocks if part is not None]
     if len(known) == len(blocks):
         seen, miss = _Seen(np.concatenate(known, axis=1), evidence.n_reports, SPENT * miss), miss * (1 - SPENT)
     floor = np.concatenate([np.maximum(0.0, moments - rows**2).min(axis=1) for rows, moments, _ in blocks])
-    return ReportLaw(partial(_tangents, blocks, seen), floor, reach, bits, reach**2 / 4, None, miss, anywhere)
+    curve = partial(_tangents, blocks, seen)
+    return ReportLaw(curve, floor, reach, bits, reach**2 / 4, None, miss, anywhere, listed=listed)
 
 
 def counted_moments(answers: Floats, evidence: Evidence) -> Floats:

@@ -220,8 +220,29 @@ def law_of_tables(combination: TableCombination, weights: Floats | None, evidenc
         bits = np.where(law.unknown, np.nan, bits[0]), np.where(law.unknown, np.nan, bits[1])
     left = evidence.miss if exact else law.left
     return ReportLaw(
-        fixed(law.curve()), law.floor, law.reach, bits, None, None, left, None, counted, "; ".join(["", *notes])
+        fixed(law.curve()),
+        law.floor,
+        law.reach,
+        bits,
+        None,
+        None,
+        left,
+        None,
+        counted,
+        "; ".join(["", *notes]),
+        steady=False,
+        expected=_expected_parts(combination),
     )
+
+
+def _expected_parts(combination: TableCombination) -> Floats:
+    """The expected part of all reports that is on the own table of each cell; of cells without one, all."""
+    asked = combination.components.answers
+    parts = np.ones(asked.cells)
+    for table, share in zip(combination.mechanism.tables, combination.mechanism.shares.tolist(), strict=True):
+        if table.attributes in asked.numbers:
+            parts[asked.slice(table.attributes)] = share
+    return parts
 
 
 def spread_of_tables(combination: TableCombination) -> Spread:
