@@ -52,6 +52,9 @@ _GROWTH: Final = 1.5
 _SMALLEST, _LARGEST = 1e-5, 5.0
 """Bets, in standard deviations of their normal law, are a geometric sequence between these."""
 
+_NEAR: Final = 6
+"""Bets on each side of the most profitable that are looked at: larger and smaller by up to ten times."""
+
 _ROUNDING: Final = 1e-15
 _CLOSEST: Final = 0.99
 """A bet is at most this part of the one that a single report could ruin."""
@@ -108,7 +111,7 @@ def bit_limits(counts: Any, n: int, miss: float, planned: float = PLANNED) -> tu
     --------
     >>> low, high = bit_limits(np.array([0, 500, 1000]), 1000, 0.05)
     >>> low.round(3), high.round(3)
-    (array([0.   , 0.439, 0.99 ]), array([0.01 , 0.561, 1.   ]))
+    (array([0.   , 0.44 , 0.989]), array([0.011, 0.56 , 1.   ]))
     """
     with full_install:
         from scipy.special import gammaln
@@ -148,6 +151,12 @@ class Bets(NamedTuple):
         log_weight = np.log(z) - z**2 / 2
         return cls(z, log_weight - np.log(2 * np.exp(log_weight).sum()))
 
+    def near(self, size: Floats) -> Bets:
+        """Some bets about each of these sizes, a row for each: to leave out others can only exclude less."""
+        first = np.searchsorted(self.size, size) - _NEAR
+        places = first.clip(0, len(self.size) - 2 * _NEAR - 1)[:, None] + np.arange(2 * _NEAR + 1)
+        return Bets(self.size[places], self.log_weight[places])
+
 
 def bounded_limits(
     mean: Floats,
@@ -184,7 +193,7 @@ def bounded_limits(
     ...     return q * (1 - q), 1 - q if side < 0 else q
     >>> low, high = bounded_limits(np.array([0.5]), 10_000, bit, np.array([0.25]), (np.zeros(1), np.ones(1)), 0.05)
     >>> low.round(4), high.round(4)
-    (array([0.4847]), array([0.5153]))
+    (array([0.4848]), array([0.5152]))
     """
     bets, rho, most = Bets.normal(), strength(planned, miss), -math.log(miss)
     centre, sides = mean.clip(*ends), []
@@ -193,17 +202,19 @@ def bounded_limits(
     typical = np.maximum(typical, np.maximum(least, 1e-200))
     unit = 1 / np.sqrt(rho * typical)
     for side, end in zip((-1, 1), ends, strict=True):
+        about = spread(centre, slice(None), side)[0]
+        first = _first_step(about, typical, n, rho, miss)
+        near = bets.near(first / np.maximum(about, _LEAST_PART * typical) / unit)
 
-        def excluded(candidate: Floats, some: Any, side: int = side) -> NDArray[np.bool_]:
+        def excluded(candidate: Floats, some: Any, side: int = side, near: Bets = near) -> NDArray[np.bool_]:
             variance, reach = (np.maximum(part, 1e-300)[:, None] for part in spread(candidate, some, side))
-            bet, total = unit[some][:, None] * bets.size, variance + reach**2
+            bet, total = unit[some][:, None] * near.size[some], variance + reach**2
             gain = bet * np.abs(centre[some] - candidate)[:, None]
             with np.errstate(over="ignore"):
                 moment = np.log1p(variance / total * np.expm1(bet * total / reach)) - bet * variance / reach
             rounding = _ROUNDING * (1 + gain + bet * reach)
-            return np.asarray(_log_sum(bets.log_weight + n * (gain - moment - rounding)) > most)
+            return np.asarray(_log_sum(near.log_weight[some] + n * (gain - moment - rounding)) > most)
 
-        first = _first_step(spread(centre, slice(None), side)[0], typical, n, rho, miss)
         sides.append(_outermost(excluded, centre, np.broadcast_to(end, mean.shape), _STEPS, first))
     return sides[0], sides[1]
 
@@ -234,7 +245,7 @@ def listed_limits(
     --------
     >>> low, high = listed_limits(np.array([[0.0, 0.5, 1.0]]), np.array([2500, 5000, 2500]), np.array([0.125]), 0.05)
     >>> low.round(4), high.round(4)
-    (array([0.4892]), array([0.5108]))
+    (array([0.4893]), array([0.5107]))
     """
     seen = np.asarray(counts, dtype=np.float64)
     n, bets, rho, most = float(seen.sum()), Bets.normal(), strength(planned, miss), -math.log(miss)
