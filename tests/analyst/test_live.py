@@ -145,12 +145,12 @@ def test_watching_ends_with_the_sealed_survey(service, collector):
     counted(live)
     seen = []
     for estimate in live.watch(0.1):
-        seen.append(estimate.n_reports)
+        seen.append((estimate.n_reports, estimate.always))
         if len(seen) == 1:
             send(service.url, survey, survey.simulate(VALUES[:100], seed=2))
         else:
             live.seal()
-    assert seen == [500, 600]
+    assert seen == [(500, "population"), (600, "population"), (600, None)]
     assert [estimate.n_reports for estimate in live.watch(0.1)] == [600]
     with refuses(SurveyError, "seconds"):
         next(live.watch(0))

@@ -8,7 +8,9 @@ import math
 
 import pytest
 
+import sottovoce as sv
 from sottovoce.cli.arguments import whole_number
+from sottovoce.formats.aggregate_file import write_aggregate
 from sottovoce.mechanisms import (
     ChannelMechanism,
     FiniteMechanism,
@@ -19,6 +21,7 @@ from sottovoce.mechanisms import (
     create,
     serving,
 )
+from sottovoce.mechanisms.shards import Shard
 
 
 @pytest.mark.parametrize(("name", "largest"), [("uniform", 1 / 32), ("geometric", 0.05 / (1 - 0.95**32))])
@@ -130,3 +133,22 @@ def test_tables_for_people(run, words, expected):
     unwrapped = " ".join(outcome.out.split())
     for text in expected:
         assert text in unwrapped
+
+
+def test_intervals_of_every_look_are_shown_with_those_of_one_beside(run, tmp_path):
+    survey = sv.Survey(sv.shares(["tea", "coffee"]), epsilon=1.0)
+    aggregate = survey.aggregate().add(survey.simulate(["tea"] * 700 + ["coffee"] * 300, seed=1))
+    path, estimate = tmp_path / "drinks.bin", survey.estimate(aggregate)
+    write_aggregate(path, survey, aggregate.n_reports, [Shard(0, aggregate.counts)])
+    words = ("estimate", "--aggregate", str(path))
+    fixed, always = run(*words, "--json").json, run(*words, "--always", "--fixed", "--json").json
+    assert (fixed["always"], always["always"]) == (None, "population")
+    assert [row["low"] for row in always["answers"]] == [answer.low for answer in estimate.top(always=True)]
+    beside = [(row["fixed_low"], row["fixed_high"]) for row in always["answers"]]
+    assert beside == [(row["low"], row["high"]) for row in fixed["answers"]]
+    shown = " ".join(run(*words, "--always", "--fixed").out.split())
+    assert "however often you look" in shown
+    assert "at one look" in shown
+    assert "however often" not in run(*words).out
+    refused = run(*words, "--fixed", "--json").json["error"]
+    assert "--watch or --always" in refused["message"]

@@ -54,6 +54,29 @@ def test_estimate_is_the_one_made_in_process(api: Api) -> None:
     assert wider["answers"] == json.loads(expected.to_json(0.999))["answers"]
 
 
+def test_every_door_shows_the_same_interval_until_the_survey_is_sealed(tmp_path: Path) -> None:
+    expected = DRINKS.estimate([report for _, report in PEOPLE])
+    with running(tmp_path) as api:
+        api.publish(DRINKS)
+        api.send(DRINKS, PEOPLE)
+        api.count()
+
+        def lows(query: str) -> list[list[float]]:
+            estimate = api.ask("GET", f"{PLACE}/estimate?{query}").json()
+            table = api.ask("GET", f"{PLACE}/table.json?{query}").json()
+            picture = api.ask("GET", f"{PLACE}/picture?{query}").json()
+            assert estimate["always"] == table["always"] == picture["always"]
+            return [[row["low"] for row in body["answers"]] for body in (estimate, table)] + [picture["low"]]
+
+        fixed, watched = expected.interval().low.tolist(), expected.interval(always=True).low.tolist()
+        assert watched != fixed
+        assert lows("always=0") == [fixed] * 3
+        assert lows("always=1") == lows("always=open") == [watched] * 3
+        assert api.ask("POST", f"{PLACE}/seal").status_code == 200
+        assert lows("always=open") == [fixed] * 3
+        assert lows("always=1") == [watched] * 3
+
+
 def test_hostile_devices_are_told(api: Api) -> None:
     told = api.ask("GET", f"{PLACE}/estimate?hostile=0.05").json()["influence"]
     assert told == json.loads(json.dumps(influence(DRINKS, 100, 0.05).to_dict()))
@@ -83,6 +106,8 @@ def test_aggregate_is_the_one_made_in_process(api: Api) -> None:
         ("wait=61", "wait"),
         ("level=0.9&level=0.8", None),
         ("levle=0.9", None),
+        ("always=2", "always"),
+        ("always=population", "always"),
         ("page=0", "page"),
         ("page=1.5", "page"),
         ("page=-1", "page"),

@@ -88,13 +88,24 @@ def test_where_no_number_of_devices_suffices_the_schema_allows_null() -> None:
 
 
 def test_a_picture_is_of_the_words_found(api: Api, expected: WordEstimate) -> None:
-    told = api.ask("GET", f"{PLACE}/picture").json()
+    told = api.ask("GET", f"{PLACE}/picture?always=0").json()
     assert told["labels"] == expected.labels()
     assert told["certain"] == expected.certain.tolist()
     assert told["answers"] == len(expected)
     (panel,) = told["panels"]
     assert (panel["view"], panel["start"], panel["stop"], panel["shares"]) == ("bars", 0, len(expected), True)
     assert told["words"] == json.loads(expected.to_json())["words"]
+
+
+def test_every_door_of_an_open_survey_of_words_shows_the_same_intervals(api: Api, expected: WordEstimate) -> None:
+    watched = expected.watched()
+    told = api.ask("GET", f"{PLACE}/picture").json()
+    assert (told["low"], told["high"]) == (watched.interval().low.tolist(), watched.interval().high.tolist())
+    assert told["words"] == json.loads(watched.to_json())["words"]
+    name = watched.labels()[0]
+    (row,) = api.ask("GET", f"{PLACE}/words?word={name}&always=open").json()["answers"]
+    assert (row["low"], row["high"]) == (watched.of(name).low, watched.of(name).high)
+    assert row["low"] < expected.of(name).low
 
 
 def test_files_say_what_is_certain(api: Api, expected: WordEstimate) -> None:

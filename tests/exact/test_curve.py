@@ -89,6 +89,21 @@ def test_gaps_are_gaps_and_open_periods_take_no_part(tracking: Tracking, aggrega
     assert math.isnan(frame.loc[2, "value"])
 
 
+def test_an_open_period_holds_at_every_look_and_a_closed_one_at_one(
+    tracking: Tracking, aggregates: dict[int, sv.Aggregate]
+) -> None:
+    found = tracking.estimate(aggregates, closed=range(1, 6))
+    points, fixed = found.series("yes").points, found.series("yes", always=False).points
+    assert [(point.low, point.high) for point in points[:5]] == [(point.low, point.high) for point in fixed[:5]]
+    assert points[5].low < fixed[5].low < fixed[5].high < points[5].high
+    assert (points[5].low, points[5].high) == tuple(float(end[0]) for end in found[6].interval(always=True))
+    assert found.to_dict("yes")["always"] == "population"
+    assert found.to_dict("yes", always=False)["always"] is None
+    assert tracking.estimate(aggregates).to_dict("yes")["always"] is None
+    with refuses(SurveyError, "always"):
+        found.series("yes", always="now")
+
+
 def test_an_open_period_without_reports_is_open(tracking: Tracking, aggregates: dict[int, sv.Aggregate]) -> None:
     given = dict(aggregates) | {6: tracking.period(6).aggregate()}
     found = tracking.estimate(given, closed=range(1, 6))

@@ -21,6 +21,7 @@ from sottovoce.core.integrity import integrity_of
 from sottovoce.core.progress import advancing
 from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.watched import check_always, still_changing
 from sottovoce.estimates.words.estimate import WordAnswer
 from sottovoce.estimates.words.search import SearchRule
 from sottovoce.formats.wire import REPORT_ID_BYTES
@@ -144,21 +145,25 @@ class LiveSurvey:
             for answer in answers
         ]
 
-    def watch(self, seconds: float = 2.0, rule: SearchRule | None = None) -> Iterator[Estimate]:
+    def watch(
+        self, seconds: float = 2.0, rule: SearchRule | None = None, always: bool | str = True
+    ) -> Iterator[Estimate]:
         """Estimates as reports arrive, polled every `seconds`; ends when the survey is sealed and counted.
 
-        Yields nothing below the collector's minimum number of reports.
+        Until then their intervals hold at every look together, unless `always` is False; the last estimate has those
+        of one look, which are shorter. Yields nothing below the collector's minimum number of reports.
         """
         _check_pause(seconds)
         _ = self.answerable
-        poller, shown = Poller(longest=seconds), -1
+        poller, shown, while_open = Poller(longest=seconds), (-1, False), check_always(always)
         while True:
             status = poller.ask(self.status)
-            if shown < status.n_reports >= max(1, status.minimum_reports):
-                estimate = poller.ask(partial(self.estimate, rule))
-                shown = estimate.n_reports
+            looks = still_changing(status.state, status.waiting) and while_open
+            if shown < (status.n_reports, not looks) and status.n_reports >= max(1, status.minimum_reports):
+                estimate = poller.ask(partial(self.estimate, rule)).watched(looks or False)
+                shown = estimate.n_reports, not looks
                 yield estimate
-            if status.state != "open" and not status.waiting:
+            if not still_changing(status.state, status.waiting):
                 return
             poller.pause()
 

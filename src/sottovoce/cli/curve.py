@@ -79,7 +79,8 @@ def deliver_curve(arguments: argparse.Namespace, curve: Curve) -> None:
     if arguments.parquet is not None:
         curve.to_parquet(arguments.parquet, arguments.answer, arguments.level)
     if not arguments.json:
-        console().print(curve_page(curve, curve_answers(arguments, curve), arguments.level, smooth=arguments.smooth))
+        answers, always = curve_answers(arguments, curve), not arguments.fixed
+        console().print(curve_page(curve, answers, arguments.level, smooth=arguments.smooth, always=always))
         return
     print_json(_result(arguments, curve), one_line=arguments.watch)
 
@@ -98,7 +99,8 @@ def draw_curve(arguments: argparse.Namespace, curve: Curve) -> None:
 
 def _result(arguments: argparse.Namespace, curve: Curve) -> dict[str, Any]:
     tracking = curve.tracking
-    curves = [curve.to_dict(answer, arguments.level, arguments.smooth) for answer in curve_answers(arguments, curve)]
+    answers, always = curve_answers(arguments, curve), not arguments.fixed
+    curves = [curve.to_dict(answer, arguments.level, arguments.smooth, always) for answer in answers]
     about = {"survey": tracking.id, "title": tracking.title, "kind": "tracking"}
     return {**about, "curves": curves, **written_files(arguments)}
 
@@ -117,14 +119,16 @@ def curve_answers(arguments: argparse.Namespace, curve: Curve) -> list[str | Non
     return curve.first_answers(_ANSWERS) or [None]
 
 
-def curve_page(curve: Curve, answers: list[str | None], level: float, *, smooth: bool, truth: Any = None) -> Group:
+def curve_page(
+    curve: Curve, answers: list[str | None], level: float, *, smooth: bool, truth: Any = None, always: bool = True
+) -> Group:
     """One row per period: all figures of one answer, or the values of several.
 
     `truth` gives the true value of an answer by its name and the number of a period, where people are simulated.
     """
     from rich.console import Group
 
-    curves = [curve.to_dict(answer, level, smooth) for answer in answers]
+    curves = [curve.to_dict(answer, level, smooth, always) for answer in answers]
     first = curves[0]
     reports = sum(point["n_reports"] for point in first["points"])
     title = (
@@ -132,6 +136,8 @@ def curve_page(curve: Curve, answers: list[str | None], level: float, *, smooth:
         f"{plural(len(first['points']), 'period')}"
     )
     lines = [curve.tracking.promise, f"intervals: {first['method']}"]
+    if first["always"] is not None:
+        lines.append("open period: its interval holds however often you look, and is shorter once the period is closed")
     if len(curves) > 1:
         more = curve.tracking.question.n_answers - len(curves)
         others = f"{plural(more, 'more answer')}; " if more > 0 else ""

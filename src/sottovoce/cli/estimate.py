@@ -41,13 +41,15 @@ Estimate the answers from all reports counted so far: raw (unbiased) and project
 computed here, from the collector's counts or from files that sottovoce aggregate wrote; several files are added up.
 A survey of words gives the words that were found, and the shares of any that are named with --word or --words.
 A tracking survey gives the curve of one answer over the periods, with intervals, a band for all periods and its trend.
+An interval of one look is right that often if you look once. Who watches, looks often: with --watch, intervals hold at
+every look together until the survey is sealed, and so do those of open periods of a tracking survey.
 """
 
 _EXAMPLES = f"""\
 {CONNECTION}
 examples:
   sottovoce estimate "Favourite colour"
-  sottovoce estimate 3f9a11c2 --watch
+  sottovoce estimate 3f9a11c2 --watch --fixed
   sottovoce estimate 3f9a11c2 --top 5 --level 0.99 --hostile 100 --picture colours.png
   sottovoce estimate 3f9a11c2 --sum red orange --sum green blue
   sottovoce estimate 3f9a11c2 --likeliest
@@ -83,6 +85,14 @@ def register(parser: Parser) -> None:
         help="read these files instead of asking a collector; SURVEY, if given, must match",
     )
     parser.add_argument("--watch", action="store_true", help="update as reports arrive, until the survey is sealed")
+    parser.add_argument(
+        "--always", action="store_true", help="intervals that hold at every look together, as --watch shows them"
+    )
+    parser.add_argument(
+        "--fixed",
+        action="store_true",
+        help="with --watch or --always, also show the intervals of one look; of a tracking survey, instead",
+    )
     add_number(parser, "--level", "P", "confidence level of the intervals", 0.95)
     add_integer(
         parser, "--top", "K", f"show the K largest answers (default: {_ROWS}; for queries and vectors the first ones)"
@@ -136,11 +146,12 @@ def _run(arguments: argparse.Namespace) -> int:
             deliver_curve(arguments, curve_of_files(total))
         else:
             refuse_curve_options(arguments)
+            _refuse_fixed_alone(arguments)
             (once,) = total.values()
             _refuse_words_options(arguments, once.survey.question)
             with working("estimating"):
                 estimate = once.estimate(_given_rule(arguments))
-            _deliver(arguments, None, estimate)
+            _deliver(arguments, None, estimate.watched(arguments.always))
         return 0
     if arguments.survey is None:
         raise UsageError(
@@ -152,12 +163,13 @@ def _run(arguments: argparse.Namespace) -> int:
         watch_curve(arguments, live) if arguments.watch else deliver_curve(arguments, live.curve())
         return 0
     refuse_curve_options(arguments)
+    _refuse_fixed_alone(arguments)
     _refuse_words_options(arguments, live.answerable.question)
     rule = _given_rule(arguments)
     if not arguments.watch:
         with working("estimating"):
             estimate = live.estimate(rule)
-        _deliver(arguments, live, estimate)
+        _deliver(arguments, live, estimate.watched(arguments.always))
     elif arguments.json or not sys.stdout.isatty():
         for estimate in live.watch(rule=rule):
             _deliver(arguments, live, estimate)
@@ -237,7 +249,7 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
         **({} if live is None else {"waiting": live.status().waiting}),
         "influence": estimate.influence(arguments.hostile).to_dict(),
         "n_answers": len(estimate),
-        "answers": _answers(arguments, estimate),
+        "answers": _with_fixed(arguments, estimate),
         **({"sums": _sums(arguments, estimate)} if arguments.sum else {}),
     }
     if arguments.word or arguments.words:
@@ -249,6 +261,16 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
         for answer, index in zip(stated["answers"], largest, strict=False):
             answer["likeliest"] = float(likeliest.values[index])
     return {**stated, **written_files(arguments)}
+
+
+def _with_fixed(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
+    """The rows, each with its interval of one look where that is asked for beside the one shown."""
+    rows = _answers(arguments, estimate)
+    if not arguments.fixed or estimate.always is None:
+        return rows
+    fixed = _answers(arguments, estimate.watched(False))
+    ends = ({"fixed_low": row["low"], "fixed_high": row["high"]} for row in fixed)
+    return [{**row, **beside} for row, beside in zip(rows, ends, strict=True)]
 
 
 def _answers(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
@@ -301,9 +323,15 @@ def _refuse_words_options(arguments: argparse.Namespace, question: Question) -> 
         refuse_options(arguments, reason, *_OF_WORDS)
 
 
+def _refuse_fixed_alone(arguments: argparse.Namespace) -> None:
+    """Refuse --fixed where nothing else is shown."""
+    if not (arguments.watch or arguments.always):
+        refuse_options(arguments, "goes with --watch or --always: other intervals are of one look anyway", "fixed")
+
+
 def _refuse_options_of_one_estimate(arguments: argparse.Namespace) -> None:
     """Refuse options that a curve does not read: it has no sums, searches or influence."""
-    names = ("top", "hostile", *_OF_LISTED, *_OF_WORDS)
+    names = ("top", "hostile", "always", *_OF_LISTED, *_OF_WORDS)
     refuse_options(arguments, "is for surveys that are asked once; follow an answer of this one with --answer", *names)
 
 

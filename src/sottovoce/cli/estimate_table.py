@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["estimate_page"]
 
 
+AT_EVERY_LOOK = (
+    "while reports come in: however often you look, the truth is always inside with probability {percent}, if people "
+    "come from one population; intervals of a single look are shorter"
+)
+
+
 def estimate_page(result: dict[str, Any], level: float) -> Group:
     """The table, the bound on the error, and the influence of malicious devices."""
     from rich.console import Group
@@ -30,6 +36,9 @@ def estimate_page(result: dict[str, Any], level: float) -> Group:
     unit = f" ({result['unit']})" if result["unit"] else ""
     table.add_column(f"estimate{unit}", justify="right", style="bold")
     table.add_column(f"{100 * level:g} % interval", justify="right")
+    beside = any("fixed_low" in answer for answer in result["answers"])
+    if beside:
+        table.add_column("at one look", justify="right")
     table.add_column("raw", justify="right")
     if "likeliest" in result:
         table.add_column("likeliest", justify="right")
@@ -43,7 +52,9 @@ def estimate_page(result: dict[str, Any], level: float) -> Group:
         ends = f"{answer['low']:.4f} to {answer['high']:.4f}"
         last = [f"{answer['likeliest']:.4f}"] if "likeliest" in result else []
         last += ["yes" if answer["certain"] else "no"] if "words" in result else []
-        table.add_row(shown(answer["label"]), f"{answer['value']:.4f}", ends, f"{answer['raw']:.4f}", *last)
+        one_look = [f"{answer['fixed_low']:.4f} to {answer['fixed_high']:.4f}" if "fixed_low" in answer else ""]
+        cells = [f"{answer['value']:.4f}", ends, *(one_look if beside else []), f"{answer['raw']:.4f}", *last]
+        table.add_row(shown(answer["label"]), *cells)
     return Group(table, *_notes(result, level))
 
 
@@ -54,6 +65,8 @@ def _notes(result: dict[str, Any], level: float) -> list[str]:
         f"{shown(' + '.join(part['labels']))}: {_with_ends(part, percent)} ({part['method']})"
         for part in result.get("sums", ())
     ]
+    if result["always"] is not None:
+        lines.append(AT_EVERY_LOOK.format(percent=percent))
     words = result.get("words")
     if words is None:
         lines += [

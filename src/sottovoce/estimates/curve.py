@@ -31,6 +31,7 @@ from sottovoce.estimates.intervals import check_level
 from sottovoce.estimates.series import AnswerOverTime, PickedAnswer, Series
 from sottovoce.estimates.table_files import EstimateTable, FilePath, arrow_table, write_csv, write_parquet
 from sottovoce.estimates.trend import MIN_PERIODS, SmoothedCurve, Trend, line_through, smoothed
+from sottovoce.estimates.watched import check_always
 from sottovoce.figures.curve import CurvePoint, DrawnCurve, PeriodState, plot_curve
 from sottovoce.mechanisms.base import Floats
 
@@ -110,8 +111,14 @@ class Curve:
 
     # --- one answer -------------------------------------------------------------------------
 
-    def series(self, answer: AnswerOverTime = None, level: float = 0.95) -> Series:
+    def series(self, answer: AnswerOverTime = None, level: float = 0.95, always: bool | str = True) -> Series:
         """One answer over all periods: with an interval for each, and a band that holds for all closed ones together.
+
+        Parameters
+        ----------
+        always
+            Whether intervals of open periods hold at every look together, as for `Estimate.interval`; those of closed
+            ones are of one look, since they change no more.
 
         Notes
         -----
@@ -137,7 +144,7 @@ class Curve:
                 about |= dict.fromkeys(("value", "low", "high", "raw"), math.nan)
                 points.append(CurvePoint(**about, n_reports=0))
                 continue
-            own = picked.of(estimate, level)
+            own = picked.of(estimate.watched(always) if state == "open" else estimate, level)
             about |= {"value": own.raw, "low": own.low, "high": own.high, "raw": own.raw, "method": own.method}
             if state == "closed":
                 band = picked.of(estimate, each)
@@ -217,9 +224,14 @@ class Curve:
 
     # --- other forms ------------------------------------------------------------------------
 
-    def to_dict(self, answer: AnswerOverTime = None, level: float = 0.95, smooth: bool = False) -> dict[str, Any]:
-        """One answer's points, trend and, if asked for, smoothed curve as plain values; None where periods are few."""
-        series = self.series(answer, level)
+    def to_dict(
+        self, answer: AnswerOverTime = None, level: float = 0.95, smooth: bool = False, always: bool | str = True
+    ) -> dict[str, Any]:
+        """One answer's points, trend and, if asked for, smoothed curve as plain values; None where periods are few.
+
+        `always` is that of `series`; the field of that name says it of open periods.
+        """
+        series = self.series(answer, level, always)
         enough = len(self.closed) >= MIN_PERIODS
         return {
             "survey": self.tracking.id,
@@ -233,6 +245,7 @@ class Curve:
             "delta": self.tracking.delta,
             "level": level,
             "band_level": series.each_level,
+            "always": check_always(always) if self.unfinished else None,
             "method": series.method,
             "points": [point.row() for point in series.points],
             "trend": self.trend(answer, level).to_dict() if enough else None,

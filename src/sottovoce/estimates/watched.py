@@ -21,7 +21,15 @@ from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.theory.watching import PLANNED, bit_limits, bounded_limits, listed_limits, miss_of_look
 
-__all__ = ["Always", "check_always", "level_of_look", "look_note", "refuse_so_far", "watched_interval"]
+__all__ = [
+    "Always",
+    "check_always",
+    "level_of_look",
+    "look_note",
+    "refuse_so_far",
+    "still_changing",
+    "watched_interval",
+]
 
 Always = Literal["population", "so far"]
 """What an interval that holds at every look is about."""
@@ -51,6 +59,11 @@ def check_always(always: object) -> Always | None:
         'always must be True or "population" for people from one population, "so far" for the mean of those who have '
         "answered so far, or False for an interval of one look"
     ).at("always")
+
+
+def still_changing(state: str, waiting: int) -> bool:
+    """Whether reports of a survey are still to be counted: until then, what is shown holds at every look."""
+    return state == "open" or waiting > 0
 
 
 def look_note(always: Always) -> str:

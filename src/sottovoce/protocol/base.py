@@ -10,7 +10,7 @@ from msgspec import Meta
 __all__ = [
     *("BASE64", "BASE64URL", "HEX_32", "HEX_64", "LINE", "Count", "Delta", "Digest", "Hex64", "Level", "Line"),
     *("Moment", "RequestStruct", "ResponseStruct", "RoundNumber", "SegmentNumber", "SurveyId", "SurveyState"),
-    "TokenId",
+    *("Looks", "TokenId"),
 ]
 
 HEX_64: Final = "^[0-9a-f]{64}$"
@@ -24,6 +24,13 @@ Line = Annotated[str, Meta(max_length=200, pattern=LINE)]
 Count = Annotated[int, Meta(ge=0)]
 Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
 Level = Annotated[float, Meta(gt=0, lt=1, description="probability with which each interval contains the truth")]
+Looks = Annotated[
+    Literal["0", "1", "open"],
+    Meta(
+        description="1: intervals that hold at every look together while reports come in; 0: at one look; open: at "
+        "every look until the survey is sealed and all its reports are counted, then at one"
+    ),
+]
 Moment = Annotated[str, Meta(description="in UTC, as 2027-01-04T00:00:00Z")]
 SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 

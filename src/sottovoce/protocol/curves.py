@@ -82,6 +82,10 @@ class CurveBody(ResponseStruct):
     delta: Delta
     level: float
     band_level: float
+    always: Annotated[
+        str | None,
+        Meta(description='"population": intervals of open periods hold at every look together; null: at one look'),
+    ]
     method: str
     points: list[CurvePointBody]
     trend: TrendBody | None

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType
 
-from sottovoce.protocol.base import Count, Delta, Hex64, Level, RequestStruct, ResponseStruct
+from sottovoce.protocol.base import Count, Delta, Hex64, Level, Looks, RequestStruct, ResponseStruct
 
 __all__ = [
     "AnswerRow",
@@ -33,6 +33,7 @@ class WordsAsked(RequestStruct):
 
     words: Annotated[list[Word], Meta(min_length=1, max_length=MAX_WORDS)]
     level: Level = 0.95
+    always: Looks = "0"
 
 
 class ErrorBound(ResponseStruct):

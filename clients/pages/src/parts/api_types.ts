@@ -76,6 +76,8 @@ export interface CurveBody {
   delta: number;
   level: number;
   band_level: number;
+  /** "population": intervals of open periods hold at every look together; null: at one look */
+  always: string | null;
   method: string;
   points: CurvePointBody[];
   trend: TrendBody | null;
@@ -825,6 +827,8 @@ export interface WordsAsked {
   words: string[];
   /** probability with which each interval contains the truth */
   level?: number;
+  /** 1: intervals that hold at every look together while reports come in; 0: at one look; open: at every look until the survey is sealed and all its reports are counted, then at one */
+  always?: "0" | "1" | "open";
 }
 
 /** How words were found that nobody listed. */

@@ -16,6 +16,7 @@ from sottovoce.collector.store.records import RoundStanding, SurveyRecord
 from sottovoce.core.errors import NoReportsError, SottovoceError
 from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.watched import still_changing
 from sottovoce.protocol.base import Level, SurveyId
 from sottovoce.protocol.curves import CurveBody, DifferenceBody
 from sottovoce.service.http.request import Request
@@ -43,6 +44,9 @@ Answer = Annotated[
     ),
 ]
 Smooth = Annotated[bool, Meta(description="whether a smoothed curve is computed too")]
+OpenPeriods = Annotated[
+    bool, Meta(description="whether intervals of open periods hold at every look together; else at one look")
+]
 WhichPeriod = Annotated[int, Meta(ge=1, le=2**31, description="number of the period, from 1")]
 
 
@@ -61,12 +65,13 @@ async def get_curve(
     answer: Answer | None = None,
     level: Level = 0.95,
     smooth: Smooth = False,
+    always: OpenPeriods = True,
 ) -> Response:
     """One answer over all periods so far, with intervals, a band, its trend and, if asked for, smoothed."""
     record, tracking, standing = await service.wait_for_store(_standing, service, survey_id)
     # Which periods are closed, and which were deleted, decides as much as how many reports there are.
     version = hash(tuple((entry.id, entry.counted, _is_unfinished(entry)) for entry in standing))
-    name = ("curve", answer, level, smooth)
+    name = ("curve", answer, level, smooth, always)
     if (known := at_hand(service, record, version, name)) is not None:
         return response_of(request, known)
     words = await _words_of(service, record, tracking, standing)
@@ -75,7 +80,7 @@ async def get_curve(
         curve = _curve(service, record, tracking, standing, words)
         service.estimating.check_stop()
         with _as_refusals():
-            return version, [msgspec.json.encode(_body(curve, answer, level, smooth=smooth))]
+            return version, [msgspec.json.encode(_body(curve, answer, level, smooth=smooth, always=always))]
 
     made = await rendered_from(service, service.estimating, record, version, name, make)
     return response_of(request, made)
@@ -106,7 +111,7 @@ def _standing(service: Service, survey_id: str) -> tuple[SurveyRecord, Tracking,
 
 def _is_unfinished(period: RoundStanding) -> bool:
     """Whether its estimate is still going to change."""
-    return period.state == "open" or period.waiting > 0
+    return still_changing(period.state, period.waiting)
 
 
 async def _words_of(
@@ -173,10 +178,10 @@ def _held_bytes(tracking: Tracking, standing: list[RoundStanding]) -> int:
     return size
 
 
-def _body(curve: Curve, answer: str | None, level: float, *, smooth: bool) -> dict[str, Any]:
+def _body(curve: Curve, answer: str | None, level: float, *, smooth: bool, always: bool) -> dict[str, Any]:
     labels = curve.followed_names(_MOST_LABELS)
     followed = answer if answer is not None else next(iter(labels), None)
-    body = curve.to_dict(followed, level, smooth)
+    body = curve.to_dict(followed, level, smooth, always)
     if body["trend"] is not None:
         body["trend"]["statement"] = str(curve.trend(followed, level))
     return {**body, "answers": labels}

@@ -22,7 +22,7 @@ from sottovoce.estimates.influence import influence
 from sottovoce.estimates.table_files import CheckStop, EstimateTable
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, encoded_bytes, from_bytes, to_bytes
 from sottovoce.formats.sharded import check_possible, in_shards
-from sottovoce.protocol.base import Level, SurveyId
+from sottovoce.protocol.base import Level, Looks, SurveyId
 from sottovoce.protocol.estimates import EstimateBody
 from sottovoce.protocol.reports import HandedIn
 from sottovoce.service.http.request import Request
@@ -87,6 +87,7 @@ async def get_estimate(
     request: Request,
     survey_id: SurveyId,
     level: Level = 0.95,
+    always: Looks = "0",
     hostile: Malicious | None = None,
     wait: Wait = 0.0,
     page: Page = 1,
@@ -106,7 +107,7 @@ async def get_estimate(
         pages = check_page(page, n_answers, size)
         return to_json(table.page(page, size), check_stop, n_answers=n_answers, page=page, pages=pages)
 
-    made = await rendered_table(service, service.estimating, record, survey, level, ("page", page, size), write)
+    made = await rendered_table(service, service.estimating, record, survey, level, always, ("page", page, size), write)
     extra = {"waiting": await service.wait_for_store(service.store.waiting, record.id), "influence": None}
     if hostile is not None:
         estimate = None if is_listed else await searched(service, record, survey)

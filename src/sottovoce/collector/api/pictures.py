@@ -7,13 +7,19 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import answerable_survey, check_minimum, estimate_of, searched
+from sottovoce.collector.api.reading import (
+    answerable_survey,
+    check_minimum,
+    estimate_of,
+    holds_at_every_look,
+    searched,
+)
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.reading.picture import columns_of, findable_of, projection_of
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.estimates.bound_curve import bound_curve
 from sottovoce.estimates.estimate import Estimate
-from sottovoce.protocol.base import Level, SurveyId
+from sottovoce.protocol.base import Level, Looks, SurveyId
 from sottovoce.protocol.drafts import BoundCurveBody
 from sottovoce.protocol.pictures import Picture
 from sottovoce.service.http.route import route
@@ -38,16 +44,20 @@ Most = Annotated[
     scopes=("read",),
     errors={409: "there are too few reports, or the survey is a panel: its rounds have the reports", 503: _BUSY},
 )
-async def get_picture(service: Service, survey_id: SurveyId, level: Level = 0.95, most: Most = 10_000) -> Picture:
+async def get_picture(
+    service: Service, survey_id: SurveyId, level: Level = 0.95, most: Most = 10_000, always: Looks = "open"
+) -> Picture:
     """Answers with intervals from all reports so far, as a page draws them."""
     record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
     if survey.question.is_searched:
         words = await searched(service, record, survey)
-        picture = await service.compute(_drawn, record, words, level, int(most))
+        watched = await service.wait_for_store(holds_at_every_look, service, record, always)
+        picture = await service.compute(_drawn, record, words.watched(watched), level, int(most))
     else:
-        known: Picture | None = await service.wait_for_store(_at_hand, service, record, level, int(most))
+        watched = await service.wait_for_store(holds_at_every_look, service, record, always)
+        known: Picture | None = await service.wait_for_store(_at_hand, service, record, level, int(most), watched)
         if known is None:
-            known = await service.compute(_picture, service, record, survey, level, int(most))
+            known = await service.compute(_picture, service, record, survey, level, int(most), watched)
         picture = known
     return msgspec.structs.replace(picture, waiting=await service.wait_for_store(service.store.waiting, record.id))
 
@@ -66,18 +76,19 @@ async def get_bound(service: Service, survey_id: SurveyId) -> BoundCurveBody:
     return BoundCurveBody(list(curve.n), list(curve.l2), list(curve.margin), curve.statement)
 
 
-def _at_hand(service: Service, record: SurveyRecord, level: float, most: int) -> Picture | None:
+def _at_hand(service: Service, record: SurveyRecord, level: float, most: int, watched: bool) -> Picture | None:
     """The picture from exactly these reports, if it was made a little while ago."""
     n_reports = service.n_counted(record)
     check_minimum(record, n_reports)
-    picture: Picture | None = service.surveys.result(record.id, n_reports, "picture", level, most)
+    picture: Picture | None = service.surveys.result(record.id, n_reports, "picture", level, most, watched)
     return picture
 
 
-def _picture(service: Service, record: SurveyRecord, survey: Survey, level: float, most: int) -> Picture:
-    picture = _drawn(record, estimate_of(service, record, survey), level, most)
+def _picture(service: Service, record: SurveyRecord, survey: Survey, level: float, most: int, watched: bool) -> Picture:
+    picture = _drawn(record, estimate_of(service, record, survey).watched(watched), level, most)
     size = _BYTES_PER_ANSWER * len(picture.value)
-    return service.surveys.put_result(record.id, picture.n_reports, "picture", level, most, result=picture, size=size)
+    name = "picture", level, most, watched
+    return service.surveys.put_result(record.id, picture.n_reports, *name, result=picture, size=size)
 
 
 def _drawn(record: SurveyRecord, estimate: Estimate, level: float, most: int) -> Picture:

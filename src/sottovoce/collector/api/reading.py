@@ -10,11 +10,13 @@ from sottovoce.collector.counting.live import live_aggregate
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.words import plural
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.watched import still_changing
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["BYTES_PER_COUNTER", "aggregate_of", "answerable_survey", "check_minimum", "estimate_of", "searched"]
+__all__ = ["BYTES_PER_COUNTER", "aggregate_of", "answerable_survey", "check_minimum", "estimate_of"]
+__all__ += ["holds_at_every_look", "searched"]
 
 _BYTES_PER_ANSWER: Final = 32
 
@@ -66,6 +68,13 @@ def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estim
     service.note_estimate(time.perf_counter() - began)
     size = _BYTES_PER_ANSWER * len(estimate)
     return service.surveys.put_result(record.id, estimate.n_reports, "estimate", result=estimate, size=size)
+
+
+def holds_at_every_look(service: Service, record: SurveyRecord, always: str) -> bool:
+    """Whether intervals that are asked for with these `Looks` hold at every look; for the store's thread."""
+    if always == "open":
+        return still_changing(record.state, service.store.waiting(record.id))
+    return always == "1"
 
 
 BYTES_PER_COUNTER: Final = 12

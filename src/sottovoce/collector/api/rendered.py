@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from sottovoce.collector.api.reading import check_minimum, estimate_of, searched
+from sottovoce.collector.api.reading import check_minimum, estimate_of, holds_at_every_look, searched
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.reading.table_files import table_of
 from sottovoce.collector.store.records import SurveyRecord
@@ -87,20 +87,22 @@ async def rendered_table(
     record: SurveyRecord,
     survey: Survey,
     level: float,
+    always: str,
     name: tuple[object, ...],
     write: Callable[[EstimateTable, CheckStop], list[bytes]],
 ) -> Rendered:
-    """The file of an estimate with intervals of that level."""
+    """The file of an estimate with intervals of that level, for these `Looks`."""
+    watched = await service.wait_for_store(holds_at_every_look, service, record, always)
     words = await searched(service, record, survey) if survey.question.is_searched else None
 
     def make() -> tuple[int, list[bytes]]:
         estimate = estimate_of(service, record, survey) if words is None else words
         work.check_stop()
-        return estimate.n_reports, write(table_of(estimate, level, record.labels), work.check_stop)
+        return estimate.n_reports, write(table_of(estimate.watched(watched), level, record.labels), work.check_stop)
 
     if words is not None:
-        return await rendered_from(service, work, record, words.n_reports, (level, *name), make)
-    return await rendered(service, work, record, (level, *name), make)
+        return await rendered_from(service, work, record, words.n_reports, (level, watched, *name), make)
+    return await rendered(service, work, record, (level, watched, *name), make)
 
 
 def response_of(

@@ -10,7 +10,7 @@ from sottovoce.collector.api.rendered import TAG, check_rows, rendered_table, re
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.reading.table_files import to_json
 from sottovoce.estimates.table_files import CheckStop, EstimateTable, to_arrow, to_csv, to_parquet
-from sottovoce.protocol.base import Level, SurveyId
+from sottovoce.protocol.base import Level, Looks, SurveyId
 from sottovoce.protocol.pictures import TableBody
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import JSON, Response
@@ -38,27 +38,35 @@ _ABOUT: Final = {
 
 
 @route("GET", "/v1/surveys/{survey_id}/table.csv", responses={200: _CSV}, **_ABOUT)
-async def get_table_csv(service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95) -> Response:
+async def get_table_csv(
+    service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95, always: Looks = "0"
+) -> Response:
     """All answers with intervals from all reports so far, as CSV."""
-    return await _file(service, request, survey_id, level, to_csv, "csv", _CSV)
+    return await _file(service, request, survey_id, level, always, to_csv, "csv", _CSV)
 
 
 @route("GET", "/v1/surveys/{survey_id}/table.json", responses={200: TableBody}, **_ABOUT)
-async def get_table_json(service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95) -> Response:
+async def get_table_json(
+    service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95, always: Looks = "0"
+) -> Response:
     """All answers with intervals from all reports so far, as a file of JSON."""
-    return await _file(service, request, survey_id, level, _whole_json, "json", JSON)
+    return await _file(service, request, survey_id, level, always, _whole_json, "json", JSON)
 
 
 @route("GET", "/v1/surveys/{survey_id}/table.parquet", responses={200: _PARQUET}, **_ABOUT)
-async def get_table_parquet(service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95) -> Response:
+async def get_table_parquet(
+    service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95, always: Looks = "0"
+) -> Response:
     """All answers with intervals from all reports so far, as Parquet."""
-    return await _file(service, request, survey_id, level, to_parquet, "parquet", _PARQUET)
+    return await _file(service, request, survey_id, level, always, to_parquet, "parquet", _PARQUET)
 
 
 @route("GET", "/v1/surveys/{survey_id}/table.arrow", responses={200: _ARROW}, **_ABOUT)
-async def get_table_arrow(service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95) -> Response:
+async def get_table_arrow(
+    service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95, always: Looks = "0"
+) -> Response:
     """All answers with intervals from all reports so far, as an Arrow file (Feather)."""
-    return await _file(service, request, survey_id, level, to_arrow, "arrow", _ARROW)
+    return await _file(service, request, survey_id, level, always, to_arrow, "arrow", _ARROW)
 
 
 async def _file(
@@ -66,13 +74,14 @@ async def _file(
     request: Request,
     survey_id: str,
     level: float,
+    always: str,
     write: Callable[[EstimateTable, CheckStop], list[bytes]],
     ending: str,
     media_type: str,
 ) -> Response:
     record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
     check_rows(record, survey.n_answers, "fetch the estimate in pages, or the aggregate and estimate elsewhere")
-    made = await rendered_table(service, service.tables, record, survey, level, (ending,), write)
+    made = await rendered_table(service, service.tables, record, survey, level, always, (ending,), write)
     name = f"survey-{record.id[:12]}.{ending}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return response_of(request, made, media_type=media_type, headers=headers)

@@ -6,10 +6,10 @@ from typing import Annotated, Final, cast
 
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import answerable_survey, searched
+from sottovoce.collector.api.reading import answerable_survey, holds_at_every_look, searched
 from sottovoce.collector.api.service import Service
 from sottovoce.estimates.words.estimate import WordEstimate
-from sottovoce.protocol.base import Level, SurveyId
+from sottovoce.protocol.base import Level, Looks, SurveyId
 from sottovoce.protocol.estimates import AnswerRow, Word, WordsAnswer, WordsAsked
 from sottovoce.questions.base import Question
 from sottovoce.service.http.route import route
@@ -38,25 +38,30 @@ Asked = Annotated[
 
 
 @route("GET", "/v1/surveys/{survey_id}/words", **_ABOUT)
-async def get_words(service: Service, survey_id: SurveyId, word: Asked, level: Level = 0.95) -> WordsAnswer:
+async def get_words(
+    service: Service, survey_id: SurveyId, word: Asked, level: Level = 0.95, always: Looks = "0"
+) -> WordsAnswer:
     """The share of people with each of these words, with intervals, from all reports so far."""
-    return await _shares(service, survey_id, word, level, "word")
+    return await _shares(service, survey_id, word, level, always, "word")
 
 
 @route("POST", "/v1/surveys/{survey_id}/words", max_bytes=_MAX_BYTES, **_ABOUT)
 async def ask_words(service: Service, survey_id: SurveyId, body: WordsAsked) -> WordsAnswer:
     """The share of people with each word of a longer list, with intervals; nothing is stored."""
-    return await _shares(service, survey_id, body.words, body.level, "words")
+    return await _shares(service, survey_id, body.words, body.level, body.always, "words")
 
 
-async def _shares(service: Service, survey_id: str, texts: list[str], level: float, field: str) -> WordsAnswer:
+async def _shares(
+    service: Service, survey_id: str, texts: list[str], level: float, always: str, field: str
+) -> WordsAnswer:
     record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
     if not survey.question.is_searched:
         message = f"survey {record.id[:12]} does not ask for words: its answers are listed, see its estimate"
         raise Refusal(409, "survey_not_of_words", message)
     values = _values(survey.question, texts, field)
     estimate = await searched(service, record, survey)
-    return await service.compute(_answer, cast(WordEstimate, estimate), values, level)
+    watched = await service.wait_for_store(holds_at_every_look, service, record, always)
+    return await service.compute(_answer, cast(WordEstimate, estimate.watched(watched)), values, level)
 
 
 def _values(question: Question, texts: list[str], field: str) -> list[object]:
