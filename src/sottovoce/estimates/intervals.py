@@ -8,7 +8,7 @@ the estimate that was not accounted for in the level.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Final, final
 
@@ -108,8 +108,9 @@ def _ends(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats, Any]:
         exact, counted = ~np.isnan(law.bits[0]), _counted(observed, law)
         if exact.all():
             return *counted, np.array([len(METHODS)])
-    low, low_method = _end(observed, law, -1)
-    high, high_method = _end(observed, law, 1)
+    near = replace(observed, raw=_near_range(observed, law))
+    low, low_method = _end(near, law, -1)
+    high, high_method = _end(near, law, 1)
     used = np.append(low_method, high_method)
     if exact.any():
         low, high = np.where(exact, counted[0], low), np.where(exact, counted[1], high)
@@ -134,6 +135,20 @@ def _counted(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats]:
     return np.minimum(*ends), np.maximum(*ends)
 
 
+def _near_range(observed: Observed, law: ReportLaw) -> Floats:
+    """The raw answers, moved to at most half a deviation outside the range of the true ones.
+
+    No true answer is farther from the moved one than from the raw one, so the level cannot fall; and some true answers
+    are near enough to every moved one, so no interval is empty or of zero width.
+    """
+    least, most = (np.broadcast_to(end, observed.raw.shape) for end in (observed.least, observed.most))
+    below, above = (
+        _deviation(law, end, law.curve(end).at(end), observed.n_reports, side).size
+        for end, side in ((least, 1), (most, -1))
+    )
+    return np.asarray(observed.raw.clip(least - below / 2, most + above / 2))
+
+
 def _end(observed: Observed, law: ReportLaw, side: int) -> tuple[Floats, Any]:
     """The last true answer on one side of the raw one that is not too far from it, and the inequality for each."""
     raw, n = observed.raw, observed.n_reports
@@ -141,19 +156,21 @@ def _end(observed: Observed, law: ReportLaw, side: int) -> tuple[Floats, Any]:
     end = raw.clip(low, high)
     for _ in range(_ROUNDS):
         curve = law.curve(end)
-        away, method = _deviation(law, curve.at(end), n)
+        away, method = _deviation(law, end, curve.at(end), n, side)
         last, end = end, _root(raw, curve, curve.at(end), away, side).clip(low, high)
         if (np.abs(end - last) <= _CLOSE * (np.abs(end - raw) + 1e-300)).all():
             return end, method
     # Where steps do not settle: as far as the largest variance of any true answer allows.
     curve = (law.anywhere or law.curve)(end)
-    away, method = _deviation(law, curve.at(curve.peak.clip(low, high)), n)
+    away, method = _deviation(replace(law, third=None), end, curve.at(curve.peak.clip(low, high)), n, side)
     settled = np.abs(end - last) <= _CLOSE * (np.abs(end - raw) + 1e-300)
     return np.where(settled, end, (raw + side * away).clip(low, high)), method
 
 
-def _deviation(law: ReportLaw, variance: Floats, n: int) -> Any:
-    return deviation(variance, law.floor, law.reach, n, law.miss, law.proxy, law.skew)
+def _deviation(law: ReportLaw, true: Floats, variance: Floats, n: int, side: int) -> Any:
+    """How far a raw answer can be from these true ones, of this variance, which lie on this side of it."""
+    ahead, third = law.above if side < 0 else law.below, None if law.third is None else law.third(true)
+    return deviation(variance, law.floor, law.reach, n, law.miss, law.proxy, law.skew, ahead, third)
 
 
 def _root(raw: Floats, curve: VarianceCurve, variance: Floats, away: Floats, side: int) -> Floats:

@@ -127,7 +127,10 @@ class ListedStrategy(CoordinateStrategy):
             ]
         except CapacityError:
             return self._bounded_law(evidence)
-        return law_of_rows(blocks, self.spread.per_answer, bits, evidence, self._counted_answers(evidence))
+        parts = [counted for *_, counted in blocks if counted is not None]
+        counted = np.concatenate(parts, axis=1) if len(parts) == len(blocks) else None
+        limits = None if counted is None else (counted[-2], counted[-1])
+        return law_of_rows(blocks, self.spread.per_answer, bits, evidence, limits, self._counted_answers(evidence))
 
     def _counted(self, rows: Floats, evidence: Evidence) -> Floats | None:
         answers = None if evidence.limiting is None else self._report_answers(rows)

@@ -233,8 +233,8 @@ class MinimaxStrategy(ListedStrategy):
         answers = factors[:, None] * self.report_answers
         counted = None if evidence.limiting is None else counted_moments(answers, evidence)
         listed = answers if evidence.counts is not None and answers.size <= MOST_LISTED else None
-        reach = np.abs(factors) * self.spread.per_answer
-        return law_of_rows([(rows, moments, counted)], reach, None, evidence, listed)
+        limits = answers.min(axis=1), answers.max(axis=1)
+        return law_of_rows([(rows, moments, counted)], limits[1] - limits[0], None, evidence, limits, listed)
 
 
 def _one_mean(workload: Workload) -> Moments:

@@ -94,7 +94,9 @@ class ListedReports:
             by_cell[:, self.cells] = answers
             seen = None if evidence.limiting is None else counted_moments(by_cell, evidence)
             listed = by_cell if by_cell.size <= MOST_LISTED else None
-        return law_of_rows([(rows, self.moments(weights), seen)], np.ptp(answers, axis=1), None, evidence, listed)
+        limits = answers.min(axis=1), answers.max(axis=1)
+        blocks = [(rows, self.moments(weights), seen)]
+        return law_of_rows(blocks, limits[1] - limits[0], None, evidence, limits, listed)
 
     def _read(self, weights: Floats | None) -> Floats:
         return self.answers if weights is None else np.asarray(weights @ self.answers)

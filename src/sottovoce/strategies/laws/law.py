@@ -46,12 +46,17 @@ class ReportLaw:
         The variance of X at least, whatever a person's value is.
     reach
         X is at most so far from its expectation, whatever a person's value is.
+    above, below
+        X is at most so far above its expectation, or below it; None if not more is known than `reach`.
     bits
         The two numbers that X can be, or NaN where there are more.
     proxy
         tau^2 such that X is sub-Gaussian; None if unknown.
     skew
         A bound on rho/sigma^3 where more is known than `reach` and `proxy` say.
+    third
+        The mean third absolute moment of X about people's own expectations at most, if given answers are the true ones;
+        None if unknown.
     miss
         What is left of the one-sided miss.
     anywhere
@@ -81,6 +86,9 @@ class ReportLaw:
     steady: bool = True
     expected: Any = 1.0
     listed: Floats | None = None
+    above: Floats | None = None
+    below: Floats | None = None
+    third: Callable[[Floats], Floats] | None = None
 
 
 def fixed(curve: VarianceCurve) -> Callable[[Floats], VarianceCurve]:

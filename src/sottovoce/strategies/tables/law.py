@@ -222,7 +222,7 @@ def law_of_tables(combination: TableCombination, weights: Floats | None, evidenc
     return ReportLaw(
         fixed(law.curve()),
         law.floor,
-        law.reach,
+        np.where(law.unknown, _UNKNOWN, law.reach),
         bits,
         None,
         None,
