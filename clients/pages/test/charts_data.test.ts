@@ -71,6 +71,7 @@ const PICTURE: Picture = {
   level: 0.95,
   bound: { l2: 1, statement: "" },
   raw_bound: { l2: 1, statement: "" },
+  always: null,
   method: "exact",
   projection_gap: 0,
   projection: "hull of the columns",
@@ -83,7 +84,7 @@ const PICTURE: Picture = {
   high: [0.2, 0.3, 0.5, null],
   panels: [],
 };
-const CHOICE: Choice = { order: "domain", show: "projected", level: 0.95 };
+const CHOICE: Choice = { order: "domain", show: "projected", level: 0.95, looks: "open" };
 
 test("a panel shows its own slice", () => {
   const { chart, spec } = drawn(PICTURE, { view: "bars", title: "parities", start: 1, stop: 3, shares: false }, CHOICE);

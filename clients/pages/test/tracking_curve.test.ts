@@ -24,7 +24,7 @@ const point = (number: number, value: number | null): CurvePointBody => ({
 
 const body = (answer: string, values: (number | null)[]): CurveBody => ({
   survey: "ab".repeat(32), title: "t", kind: "tracking", question: "shares", answer, unit: "", share: true, epsilon: 1, delta: 0, level: 0.95, band_level: 0.98,
-  method: "", points: values.map((value, at) => point(at + 1, value)), trend: null, smooth: null, answers: ["yes", "no"],
+  always: null, method: "", points: values.map((value, at) => point(at + 1, value)), trend: null, smooth: null, answers: ["yes", "no"],
 });
 
 const YES = body("yes", [0.4, null, 0.5, 0.6]);

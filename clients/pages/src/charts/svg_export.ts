@@ -9,8 +9,8 @@ const CAPTION = 60;
 const LONGEST = 100;
 
 /** What a picture away from its page must say of itself: how many answered, how softly, and how sure the intervals are. */
-export const captionOf = (reports: number, promise: Promised, level: number): string =>
-  `${counted(reports, "report")} · ${promised(promise)} · ${percent(level)} intervals`;
+export const captionOf = (reports: number, promise: Promised, level: number, always: string | null = null): string =>
+  `${counted(reports, "report")} · ${promised(promise)} · ${percent(level)} intervals${always === null ? "" : " at every look"}`;
 
 /** The picture with its title and a line about it above; dark on light, as exported pictures are. */
 export function captioned(picture: string, title: string, line: string): string {

@@ -49,15 +49,15 @@ function between(reading: Reading): SmallPicture {
         band.style.left = `${place(shown.low)}%`;
         band.style.width = `${place(shown.high) - place(shown.low)}%`;
       }
-      track.setAttribute("aria-label", `${reading.text(shown.value)}, ${intervalText(shown, picture.level, reading.text)}`);
+      track.setAttribute("aria-label", `${reading.text(shown.value)}, ${intervalText(shown, picture, reading.text)}`);
     },
   };
 }
 
 /** "95 % interval 20.2 % to 24.5 %". */
-function intervalText(shown: ShownAnswer, level: number, text: (value: number) => string): string {
+function intervalText(shown: ShownAnswer, { level, always }: Pick<Picture, "level" | "always">, text: (value: number) => string): string {
   if (shown.low === null || shown.high === null) return "no interval is known";
-  return `${percent(level)} interval ${text(shown.low)} to ${text(shown.high)}`;
+  return `${percent(level)} interval ${text(shown.low)} to ${text(shown.high)}${always === null ? "" : ", however often you look"}`;
 }
 
 interface ChoiceRow {
@@ -106,7 +106,7 @@ function choices(names: string[]): SmallPicture {
       fill(row.value, percent(value));
       fill(row.interval, low === null || high === null ? "" : `${figure(100 * low)} to ${percent(high)}`);
     }
-    fill(caption, `Shares of ${count(picture.answers)} choices, with ${percent(picture.level)} intervals`);
+    fill(caption, `Shares of ${count(picture.answers)} choices, with ${percent(picture.level)} intervals${picture.always === null ? "" : " that hold however often you look"}`);
     more.hidden = drawn === listed;
     fill(more, `Show all ${count(listed)}`);
   }
@@ -143,7 +143,7 @@ export function answerWords(reading: Reading, picture: Picture, names: string[],
       " ",
       el("span", { class: "beside" }, beside),
     ),
-    el("p", { class: "interval quiet figures" }, intervalText(shown, picture.level, reading.text)),
+    el("p", { class: "interval quiet figures" }, intervalText(shown, picture, reading.text)),
   ];
 }
 

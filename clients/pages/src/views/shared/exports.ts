@@ -1,5 +1,6 @@
 /** What can be taken away from a survey's page: its numbers as files, and the link to hand to people. */
 import { el, fill } from "../../parts/dom.js";
+import type { Looks } from "../survey/picture.js";
 
 const FORMATS = [
   ["csv", "CSV", "for spreadsheets"],
@@ -10,11 +11,16 @@ const FORMATS = [
 
 interface ExportsView {
   element: HTMLElement;
-  /** The files have intervals of this level from now on. */
-  level(level: number): void;
+  /** The files have these intervals from now on. */
+  intervals(wanted: Intervals): void;
 }
 
-export function exportsView(id: string, first: number): ExportsView {
+interface Intervals {
+  level: number;
+  looks: Looks;
+}
+
+export function exportsView(id: string, first: Intervals): ExportsView {
   const links = FORMATS.map(([format, name, use]) => ({ format, use, link: el("a", { class: "button plain small", download: true }, name) }));
   const element = el(
     "section",
@@ -24,12 +30,12 @@ export function exportsView(id: string, first: number): ExportsView {
     el("p", { class: "quiet" }, "Each picture has a button of its own that saves it as SVG."),
   );
 
-  function level(now: number): void {
-    for (const { link, format } of links) link.setAttribute("href", `/v1/surveys/${id}/table.${format}?level=${now}`);
+  function intervals({ level, looks }: Intervals): void {
+    for (const { link, format } of links) link.setAttribute("href", `/v1/surveys/${id}/table.${format}?level=${level}&always=${looks}`);
   }
 
-  level(first);
-  return { element, level };
+  intervals(first);
+  return { element, intervals };
 }
 
 /** The address of the page where people answer, and a button that copies it. */

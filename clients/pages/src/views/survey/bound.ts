@@ -45,7 +45,7 @@ export function boundView(survey: Status): BoundView {
   let reports = 0;
   let more = true;
   let exact: Exact | null = null;
-  let points: { n: number; half: number }[] = [];
+  let points: SeenWidth[] = [];
   let asking = false;
   let unit = "";
 
@@ -88,15 +88,28 @@ export function boundView(survey: Status): BoundView {
       exact = { n: picture.n_reports, l2: picture.bound.l2 };
       unit = picture.unit;
       if (half !== null && picture.level === LEVEL && points.at(-1)?.n !== picture.n_reports) {
-        points = [...points, { n: picture.n_reports, half }].slice(-KEPT);
+        points = [...points, { n: picture.n_reports, half, always: picture.always !== null }].slice(-KEPT);
       }
       draw();
     },
   };
 }
 
+/** Half of the widest interval that was shown, and whether it was to hold at every look. */
+interface SeenWidth {
+  n: number;
+  half: number;
+  always: boolean;
+}
+
+function seenSeries(points: SeenWidth[], always: boolean): LinesSpec["series"][number] {
+  const kept = points.filter((point) => point.always === always);
+  const name = `half of the widest 95 % interval, seen${always ? " at every look" : ""}`;
+  return { name, x: kept.map(({ n }) => n), y: kept.map(({ half }) => half), as: "points" };
+}
+
 /** The curve up to a hundred times the reports there are: what can still be hoped for. */
-function specOf(curve: BoundCurveBody, reports: number, open: boolean, points: { n: number; half: number }[]): LinesSpec {
+function specOf(curve: BoundCurveBody, reports: number, open: boolean, points: SeenWidth[]): LinesSpec {
   const end = Math.max(1e6, 100 * reports);
   const kept = curve.n.flatMap((n, at) => (n <= end ? [at] : []));
   const margin = kept.map((at) => curve.margin[at] ?? null);
@@ -110,7 +123,7 @@ function specOf(curve: BoundCurveBody, reports: number, open: boolean, points: {
     series: [
       { name: "bound on the expected L2 error", y: kept.map((at) => curve.l2[at] ?? null) },
       { name: "margin of one answer (95 %), expected", y: hasMargin ? margin : [] },
-      { name: "half of the widest 95 % interval, seen", x: points.map(({ n }) => n), y: points.map(({ half }) => half), as: "points" as const },
+      ...[false, true].map((always) => seenSeries(points, always)),
     ].filter(({ y }) => y.length > 0),
     ...(reports > 0 ? { mark: { x: reports, label: `${reports < 100_000 ? count(reports) : compact(reports)} ${open ? "now" : "in all"}` } } : {}),
   };

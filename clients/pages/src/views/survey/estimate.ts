@@ -11,6 +11,7 @@ import { count, counted, figure, percent } from "../../parts/format.js";
 import { capital } from "../../parts/trouble.js";
 import { factsOf } from "../../questions/kinds.js";
 import { switchOf } from "../shared/switch.js";
+import { looksSwitch, looksWords } from "../shared/looks.js";
 import { type Choice, drawn, type DrawnChart, panelsOf, type PicturePanel, titleOf } from "./picture.js";
 import { listWords } from "./words_told.js";
 
@@ -26,9 +27,9 @@ interface EstimateView {
   update(picture: Picture): void;
 }
 
-/** `onLevel` is called when another level is wanted: the intervals have to be asked for again. */
-export function estimateView(onLevel: () => void): EstimateView {
-  const choice: Choice = { order: "value", show: "projected", level: 0.95 };
+/** `onIntervals` is called when other intervals are wanted: they have to be asked for. */
+export function estimateView(onIntervals: () => void): EstimateView {
+  const choice: Choice = { order: "value", show: "projected", level: 0.95, looks: "open" };
   let picture: Picture | null = null;
   let shape = "";
   let most = AT_ONCE;
@@ -44,16 +45,21 @@ export function estimateView(onLevel: () => void): EstimateView {
   });
   const level = switchOf("Intervals", { "0.9": "90 %", "0.95": "95 %", "0.99": "99 %" }, "0.95", (level) => {
     choice.level = Number(level);
-    onLevel();
+    onIntervals();
+  });
+  const looks = looksSwitch((looks) => {
+    choice.looks = looks;
+    onIntervals();
   });
   const chooser = chooserOf(() => draw());
   const figures = figuresView();
   const said = el("p", { class: "quiet estimate-said" }, "Reading the estimate…");
   const panels = el("div", { class: "panels" });
   const rest = el("button", { type: "button", class: "plain", hidden: true, onclick: () => showMore() });
-  const switches = el("div", { class: "switches" }, order, show, level);
+  const held = el("p", { class: "quiet looks", hidden: true });
+  const switches = el("div", { class: "switches" }, order, show, looks, level);
   const head = el("div", { class: "estimate-head" }, el("h2", { id: "estimate" }, "Estimate"), switches);
-  const element = el("section", { class: "card estimate", "aria-labelledby": "estimate" }, head, said, figures.element, chooser.element, panels, rest);
+  const element = el("section", { class: "card estimate", "aria-labelledby": "estimate" }, head, said, held, figures.element, chooser.element, panels, rest);
 
   function update(next: Picture): void {
     picture = next;
@@ -82,6 +88,9 @@ export function estimateView(onLevel: () => void): EstimateView {
     show.hidden = found.length === 0;
     figures.update(picture);
     fill(said, summary(picture));
+    const words = looksWords(picture.always, choice.looks, picture.level);
+    looks.hidden = held.hidden = words === null;
+    fill(held, words ?? "");
   }
 
   function rebuild(found: PicturePanel[], now: Picture): void {
@@ -101,7 +110,7 @@ export function estimateView(onLevel: () => void): EstimateView {
       const shown = charts.find(({ section }) => section === made);
       if (!shown || picture === null) return;
       const heading = [title, titleOf(panel)].filter((part) => part !== "").join(" · ");
-      const caption = captionOf(picture.n_reports, picture, picture.level);
+      const caption = captionOf(picture.n_reports, picture, picture.level, picture.always);
       saveSvg(captioned(shown.chart.toSvg(), heading, caption), fileName([title || "survey", panel.title], "svg"));
     };
     return { section: made, host, note, panel };

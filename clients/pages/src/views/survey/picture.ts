@@ -27,7 +27,11 @@ export interface Choice {
   order: "value" | "domain";
   show: "projected" | "raw" | "both";
   level: number;
+  looks: Looks;
 }
+
+/** Intervals that hold at every look until the survey is closed, or those of one look. */
+export type Looks = "open" | "0";
 
 export type DrawnChart =
   | { chart: "bars"; spec: BarsSpec }

@@ -32,14 +32,14 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
   const kept = el("p", { class: "quiet", hidden: true }, "The answers below are the last ones received.");
   const head = headView();
   const estimate = estimateView(() => {
-    files.level(estimate.choice.level);
+    files.intervals(estimate.choice);
     pictures.wanted();
   });
   const words = wordsView(id);
   const bound = boundView(first);
   const certificate = certificateView(id);
   const end = endView(session, first);
-  const files = exportsView(id, estimate.choice.level);
+  const files = exportsView(id, estimate.choice);
   const people = peopleLink(id);
   const embed = embedView(id);
   const waiting = el("div");
@@ -48,7 +48,7 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
   fill(page, place, kept, head.element, root);
 
   const pictures = new Refetch<Picture>(
-    () => ask(`/v1/surveys/${id}/picture?level=${estimate.choice.level}`),
+    () => ask(`/v1/surveys/${id}/picture?level=${estimate.choice.level}&always=${estimate.choice.looks}`),
     (picture) => {
       ready(true);
       estimate.update(picture);
@@ -63,7 +63,7 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
     },
   );
   let status = first;
-  let told = -1;
+  let told = "";
   let unfollow = (): void => undefined;
 
   /** The last picture stays when the collector is unavailable. */
@@ -89,8 +89,10 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
     bound.count(now.n_reports, now.state === "open");
     const enough = now.n_reports >= Math.max(1, now.minimum_reports);
     ready(enough);
-    if (enough && now.n_reports !== told) pictures.wanted();
-    told = now.n_reports;
+    // Once it is closed and all is counted, intervals are others.
+    const standing = [now.n_reports, now.state, now.waiting > 0].join();
+    if (enough && standing !== told) pictures.wanted();
+    told = standing;
   }
 
   /** Trouble of the count; when it is over, what was missed meanwhile is asked for. */

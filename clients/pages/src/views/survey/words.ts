@@ -35,9 +35,10 @@ export function wordsView(id: string): WordsView {
   );
   let asked: string | null = null;
   let level = 0.95;
+  let always = false;
   let listed: ReadonlySet<string> = new Set();
   const answers = new Refetch<WordsAnswer>(
-    () => ask(`/v1/surveys/${id}/words?${new URLSearchParams({ word: asked ?? "", level: String(level) })}`),
+    () => ask(`/v1/surveys/${id}/words?${new URLSearchParams({ word: asked ?? "", level: String(level), always: always ? "1" : "0" })}`),
     ({ answers: [row] }) => row !== undefined && fill(told, ...answerOf(row, level, listed.has(row.label))),
     (error) => {
       fill(told, onceInWords(error));
@@ -57,6 +58,7 @@ export function wordsView(id: string): WordsView {
       element.hidden = picture.certain === null;
       if (element.hidden) return;
       level = picture.level;
+      always = picture.always !== null;
       listed = new Set(picture.labels);
       fill(facts, ...wordFacts(picture).map(([name, value, words]) =>
         el("div", {}, el("dt", {}, name), el("dd", {}, el("strong", { class: "figures" }, value), el("span", {}, words)))));

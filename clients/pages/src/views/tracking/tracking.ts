@@ -14,7 +14,9 @@ import { embedView } from "../shared/embed.js";
 import { endView } from "../shared/end.js";
 import { peopleLink } from "../shared/exports.js";
 import { headView } from "../shared/head.js";
+import { looksSwitch, looksWords } from "../shared/looks.js";
 import { switchOf } from "../shared/switch.js";
+import type { Looks } from "../survey/picture.js";
 import { answersOf } from "./answers.js";
 import { differenceView } from "./difference.js";
 import { csvOf, expected, specOf } from "./reading.js";
@@ -32,7 +34,7 @@ interface TrackedAnswers {
 
 export function showTracking(page: HTMLElement, { session }: ViewContext, first: Status): void {
   const { id, title } = first;
-  const look: Look = { level: 0.95, smooth: false };
+  const look: Look = { level: 0.95, smooth: false, looks: "open" };
   const { place, tell: say } = troublePlace();
   const kept = el("p", { class: "quiet", hidden: true }, "The answers below are the last ones received.");
   const head = headView();
@@ -52,18 +54,24 @@ export function showTracking(page: HTMLElement, { session }: ViewContext, first:
     look.level = Number(level);
     told.wanted();
   });
+  const looks = looksSwitch((wanted) => {
+    look.looks = wanted;
+    told.wanted();
+  });
+  const held = el("p", { class: "quiet looks", hidden: true });
   const smoothing = switchOf("Smoothing", { off: "Off", on: "On" }, "off", (name) => {
     look.smooth = name === "on";
     told.wanted();
   });
   const save = (name: string, act: () => void): HTMLElement => el("button", { type: "button", class: "plain small", "aria-label": `Save as ${name}`, onclick: act }, name);
   const files = el("div", { class: "files" }, save("SVG", () => saveSvg(picture(), named("svg"))), save("PNG", () => void savePng(picture(), named("png")).catch(say)), save("CSV", () => saveFile(new Blob([csvOf(now?.bodies ?? [])], { type: "text/csv" }), named("csv"))));
-  const switches = el("div", { class: "switches" }, smoothing, levels);
+  const switches = el("div", { class: "switches" }, smoothing, looks, levels);
   const curve = el(
     "section",
     { class: "card estimate", "aria-labelledby": "curve" },
     el("div", { class: "estimate-head" }, el("h2", { id: "curve" }, "Curve"), switches),
     waiting,
+    held,
     answers.element,
     host,
     assumption,
@@ -134,6 +142,9 @@ export function showTracking(page: HTMLElement, { session }: ViewContext, first:
     waiting.hidden = enough;
     fill(waiting, enough ? "" : tooFew(list, status));
     const smooth = bodies.find((body) => body.smooth !== null)?.smooth ?? null;
+    const words = looksWords(bodies[0]?.always ?? null, look.looks, look.level);
+    looks.hidden = held.hidden = words === null || !enough;
+    fill(held, el("strong", {}, "Open period. "), words ?? "");
     assumption.hidden = !look.smooth || !enough;
     fill(assumption, el("strong", {}, "Smoothing. "), smooth === null ? "Too few periods are closed for a smoothed curve." : sentence(smooth.assumption));
     if (!enough) return;
@@ -215,11 +226,12 @@ async function periodsOf(id: string): Promise<PeriodList> {
 interface Look {
   level: number;
   smooth: boolean;
+  looks: Looks;
 }
 
 /** The curve of one answer; of the first where none is named. */
-const curveOf = (id: string, answer: string | null, { level, smooth }: Look): Promise<CurveBody> =>
-  ask(`/v1/surveys/${id}/curve?${new URLSearchParams({ ...(answer === null ? {} : { answer }), level: String(level), smooth: String(smooth) })}`);
+const curveOf = (id: string, answer: string | null, { level, smooth, looks }: Look): Promise<CurveBody> =>
+  ask(`/v1/surveys/${id}/curve?${new URLSearchParams({ ...(answer === null ? {} : { answer }), level: String(level), smooth: String(smooth), always: String(looks === "open") })}`);
 
 // The periods one by one, the latest first: how full each is, and the way to its own estimate.
 
