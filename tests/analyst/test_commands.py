@@ -245,7 +245,7 @@ def test_sums(service, run, answered):
     ]
     spoken = " ".join(run("estimate", "answered", "--sum", "red", "green").out.split())
     assert f"red + green: {both.value:.4f}, 95 % from {both.low:.4f} to {both.high:.4f}" in spoken
-    assert "intervals: Clopper and Pearson's limits of a count, exact" in spoken
+    assert "intervals: Feldman and Cousins' limits of a count, exact" in spoken
 
 
 def test_answers_to_queries_keep_their_order(service, run, collector):

@@ -19,7 +19,8 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.variance import VarianceCurve
-from sottovoce.theory.tails import EXACT, METHODS, clopper_pearson, deviation
+from sottovoce.theory.feldman_cousins import EXACT, feldman_cousins
+from sottovoce.theory.tails import METHODS, deviation
 
 __all__ = ["Interval", "Observed", "certified_interval", "check_level", "raw_bias", "rotations_note"]
 
@@ -71,8 +72,8 @@ def certified_interval(observed: Observed, level: float, together: int = 1) -> I
     evidence = Evidence(observed.counts, n, (1 - level) / (2 * together))
     ends = None if observed.weights is None else (observed.least, observed.most)
     law = design.law(observed.weights, evidence, ends)
-    low, high, used = _ends(observed, law)
     methods, bias = (*METHODS, EXACT), raw_bias(observed)
+    low, high, used = _ends(observed, law, bias)
     low, high = (low - bias).clip(observed.least, observed.most), (high + bias).clip(observed.least, observed.most)
     return Interval(
         np.asarray(np.minimum(low, high)),
@@ -100,12 +101,13 @@ def rotations_note(design: Strategy, n: int) -> str:
     return f"{note}, and people share them: the level is over their random choice, with tails that are not proved"
 
 
-def _ends(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats, Any]:
+def _ends(observed: Observed, law: ReportLaw, bias: Any) -> tuple[Floats, Floats, Any]:
     """Both ends before bias and clipping, and the inequalities used, as indices; counts of bits need no steps."""
     if law.bits is None:
         exact = np.zeros(observed.raw.shape, dtype=np.bool_)
     else:
-        exact, counted = ~np.isnan(law.bits[0]), _counted(observed, law)
+        exact = ~np.isnan(law.bits[0])
+        counted = _counted(observed, law, bias, exact)
         if exact.all():
             return *counted, np.array([len(METHODS)])
     near = replace(observed, raw=_near_range(observed, law))
@@ -113,26 +115,32 @@ def _ends(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats, Any]:
     high, high_method = _end(near, law, 1)
     used = np.append(low_method, high_method)
     if exact.any():
-        low, high = np.where(exact, counted[0], low), np.where(exact, counted[1], high)
+        low[exact], high[exact] = counted
         used = np.where(np.append(exact, exact), len(METHODS), used)
     return low, high, used
 
 
-def _counted(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats]:
-    """Exact ends where X can be two numbers: the raw answer is an affine function of a count of bits."""
-    zero, unit = law.bits if law.bits is not None else (observed.raw, observed.raw)
+def _counted(observed: Observed, law: ReportLaw, bias: Any, exact: Any) -> tuple[Floats, Floats]:
+    """Exact ends where X can be two numbers: the raw answer is an affine function of a count of bits.
+
+    The chance of a bit lies where true answers, moved by the bias, allow it to.
+    """
+    shape, bits = observed.raw.shape, np.stack(law.bits or ())[:, exact]
+    zero, unit = bits.min(axis=0), bits.max(axis=0)
+    range_ends = np.asarray(observed.least) - bias, np.asarray(observed.most) + bias
+    least, most = (np.broadcast_to(end, shape)[exact] for end in range_ends)
+    n = np.broadcast_to(observed.n_reports if law.counted is None else law.counted, shape)[exact]
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.nan_to_num((observed.raw - zero) / (unit - zero), posinf=0.0, neginf=0.0).clip(0, 1)
-    if law.counted is None:
-        shares = clopper_pearson(np.rint(share * observed.n_reports).astype(np.int64), observed.n_reports, law.miss)
-    else:
-        shares = np.empty_like(share), np.empty_like(share)
-        for n in np.unique(law.counted).tolist():
-            of = law.counted == n
-            sure = (0.0, 1.0) if n == 0 else clopper_pearson(np.rint(share[of] * n).astype(np.int64), n, law.miss)
-            shares[0][of], shares[1][of] = sure
-    ends = [zero + end * (unit - zero) for end in shares]
-    return np.minimum(*ends), np.maximum(*ends)
+        share, first, last = (
+            np.nan_to_num((place - zero) / (unit - zero), posinf=0.0, neginf=0.0).clip(0, 1)
+            for place in (observed.raw[exact], least, most)
+        )
+    low, high = feldman_cousins(np.rint(share * n), n, law.miss, first, last)
+    # An end of the range is that very number.
+    return (
+        np.where(low == first, least, zero + low * (unit - zero)),
+        np.where(high == last, most, zero + high * (unit - zero)),
+    )
 
 
 def _near_range(observed: Observed, law: ReportLaw) -> Floats:

@@ -1,8 +1,8 @@
 """Tails of means of independent numbers: how far a raw answer can be from the truth, proved.
 
-A count of bits is binomial, and Clopper and Pearson's limits are exact. Any other raw answer is a mean of n independent
-numbers X with a known range, a known upper bound on the variance, and a known lower one. The least of three proved
-deviations is then taken:
+A count of bits is binomial, and Clopper and Pearson's limits are exact (`sottovoce.theory.feldman_cousins` where its
+chance has a known range). Any other raw answer is a mean of n independent numbers X with a known range, a known upper
+bound on the variance, and a known lower one. The least of three proved deviations is then taken:
 
 * normal, where Berry and Esseen's theorem bounds the error of the normal approximation; that error is taken off the
   level, so nothing is approximate;
@@ -26,7 +26,6 @@ from sottovoce.theory.bentkus import bentkus
 __all__ = [
     "BENTKUS",
     "BERRY_ESSEEN",
-    "EXACT",
     "HOEFFDING",
     "NORMAL",
     "OWN_CENTRE",
@@ -51,7 +50,6 @@ Among laws of one mean a two-point law is the worst: with chances p and q = 1 - 
 is (p^2 + q^2)(sqrt p + sqrt q)^2, which is largest at sqrt(p q) = (sqrt 7 - 1)/6.
 """
 
-EXACT: Final = "Clopper and Pearson's limits of a count, exact"
 NORMAL: Final = "normal, its error bounded by Berry and Esseen's theorem"
 BENTKUS: Final = "Bentkus's inequality"
 HOEFFDING: Final = "Hoeffding's inequality"
