@@ -170,9 +170,10 @@ def test_bad_answers(curve: Curve, answer: Any) -> None:
 
 
 def test_a_difference_is_the_recovered_variances_of_both(curve: Curve) -> None:
-    later, earlier = curve[5]["yes"], curve[2]["yes"]
+    picked = curve.tracking.question.followed("yes")
+    later, earlier = (picked.arm(curve[period], 0.95) for period in (5, 2))
     found = curve.difference(5, 2, "yes")
-    assert found.value == later.raw - earlier.raw
+    assert found.value == found.raw == curve[5]["yes"].raw - curve[2]["yes"].raw
     assert found.low == pytest.approx(found.value - math.hypot(later.raw - later.low, earlier.high - earlier.raw))
     assert found.high == pytest.approx(found.value + math.hypot(later.high - later.raw, earlier.raw - earlier.low))
     assert "MOVER" in found.method
@@ -181,12 +182,26 @@ def test_a_difference_is_the_recovered_variances_of_both(curve: Curve) -> None:
 
 
 def test_a_difference_respects_what_is_possible() -> None:
-    """Nobody says yes: raw shares may be negative, and the difference's interval is made of possible shares."""
+    """Everybody, then nobody says yes: raw shares may be impossible, and their difference too."""
     tracking = weekly(periods=2, epsilon=1.0)
-    found = tracking.estimate(tracking.simulate([["no"] * 100] * 2, seed=3))
-    one, other = found[2]["yes"], found[1]["yes"]
-    change = found.difference(2, 1, "yes")
-    assert -other.high <= change.low <= 0 <= change.high <= one.high
+    for seed in range(5):
+        found = tracking.estimate(tracking.simulate([["yes"] * 100, ["no"] * 100], seed=seed))
+        change = found.difference(2, 1, "yes")
+        assert -1 <= change.low < change.high <= 1
+        assert change.low <= change.value <= change.high
+
+
+@pytest.mark.parametrize("answer", ["mean", "standard deviation", "median", None, lambda e, level: e.mean(level)])
+def test_every_answer_has_a_difference(answer: Any) -> None:
+    tracking = sv.Tracking(
+        sv.number(0, 10, wants="distribution", points=16), periods=2, every="week", starts="2027-01-04", epsilon=2.0
+    )
+    curve = tracking.estimate(tracking.simulate([[1.0] * 4_000, [9.0] * 4_000], seed=1))
+    change = curve.difference(2, 1, answer)
+    truth = 0.0 if answer == "standard deviation" else 8.0
+    assert change.low < truth < change.high
+    assert change.low <= change.value <= change.high
+    assert ("MOVER" in change.method) == (answer in ("mean", None))
 
 
 def test_the_line_is_weighted_least_squares() -> None:

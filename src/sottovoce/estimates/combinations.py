@@ -19,13 +19,29 @@ from sottovoce.core.answer import Answer
 from sottovoce.core.errors import SottovoceError, SurveyError
 from sottovoce.core.words import plural
 from sottovoce.estimates.asked import AskedSurvey
-from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
+from sottovoce.estimates.intervals import (
+    Interval,
+    Observed,
+    UncutInterval,
+    certified_interval,
+    check_level,
+    uncut_interval,
+)
 from sottovoce.estimates.watched import Always, refuse_so_far, watched_interval
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.laws.rows import combined_ranges
 from sottovoce.workloads.tabulated import HeldPairs
 
-__all__ = ["RawAnswers", "Weights", "combination_text", "combined", "combined_interval", "ratio", "weights_of"]
+__all__ = [
+    "RawAnswers",
+    "Weights",
+    "combination_text",
+    "combined",
+    "combined_interval",
+    "ratio",
+    "uncut_combination",
+    "weights_of",
+]
 
 Weights = Mapping[Any, float] | Iterable[Any]
 """Weights by label; or labels, each with weight one."""
@@ -115,6 +131,14 @@ def combined_interval(
         else watched_interval(observed, level, answers.always, together)
     )
     return Interval(interval.low * scale, interval.high * scale, interval.method)
+
+
+def uncut_combination(answers: RawAnswers, weights: Floats | None, level: float) -> UncutInterval:
+    """Intervals that are not cut to the range of possible answers: of combinations, or of every answer."""
+    survey, raw = answers.survey, answers.raw if weights is None else weights @ answers.raw
+    design = survey.design
+    least, most = survey.answer_range if weights is None else combined_ranges(design.workload, weights)
+    return uncut_interval(Observed(design, raw, answers.n_reports, answers.counts, least, most, weights), level)
 
 
 def combination_text(survey: AskedSurvey, weights: Floats) -> str:

@@ -26,6 +26,7 @@ from sottovoce.core.errors import NoReportsError, SurveyError
 from sottovoce.core.extras import import_pandas
 from sottovoce.core.words import guarantee, plural
 from sottovoce.estimates.asked import TrackedSurvey
+from sottovoce.estimates.differences import difference_of_answers, difference_of_arms
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.intervals import check_level
 from sottovoce.estimates.series import AnswerOverTime, PickedAnswer, Series
@@ -164,32 +165,29 @@ class Curve:
 
         Notes
         -----
-        By the method of variance estimates recovery (Zou and Donner 2008): the lower end is d - sqrt((y - l)^2 + (u' -
-        y')^2), from the certified intervals [l, u] of the later and [l', u'] of the earlier period, and the upper end
-        likewise. Each end so uses the variances near the limit itself, as the certified intervals do; ends of possible
-        answers are respected, and it is narrower by up to sqrt(2) than the difference of two intervals. The raw answers
-        are moved into their intervals first.
+        Shares, means and other linear answers by MOVER from uncut intervals; others from two intervals that hold
+        together: see `sottovoce.estimates.differences`.
         """
         check_level(level)
         picked = self._picked(answer)
         (last, newer), (first, older) = self._estimate("later", later), self._estimate("earlier", earlier)
-        answers = [picked.of(estimate, level) for estimate in (newer, older)]
         if last == first:
             raise SurveyError("later and earlier must be two different periods").at("earlier")
-        (y, low, high), (before, least, most) = (
-            (min(max(each.raw, each.low), each.high), each.low, each.high) for each in answers
-        )
-        change = y - before
-        method = "recovered variances (MOVER) of: " + "; ".join(dict.fromkeys(each.method for each in answers))
-        value, label = answers[0].raw - answers[1].raw, self.tracking.calendar.label
+        arms = [picked.arm(estimate, level) for estimate in (newer, older)]
+        if arms[0] is None or arms[1] is None:
+            answers = [picked.of(estimate, math.sqrt(level)) for estimate in (newer, older)]
+            change, interval = answers[0].raw - answers[1].raw, difference_of_answers(*answers)
+        else:
+            change, interval = arms[0].raw - arms[1].raw, difference_of_arms(arms[0], arms[1], picked.limits)
+        label = self.tracking.calendar.label
         return Answer(
             label=f"{picked.name}, {label(last)} less {label(first)}".lstrip(", "),
-            value=value,
-            low=change - math.hypot(y - low, most - before),
-            high=change + math.hypot(high - y, before - least),
-            raw=value,
+            value=min(max(change, interval.low), interval.high),
+            low=interval.low,
+            high=interval.high,
+            raw=change,
             unit=picked.unit,
-            method=method,
+            method=interval.method,
             level=level,
             is_share=picked.is_share,
         )

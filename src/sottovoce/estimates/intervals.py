@@ -20,14 +20,25 @@ from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.theory.feldman_cousins import EXACT, feldman_cousins
-from sottovoce.theory.tails import METHODS, deviation
+from sottovoce.theory.tails import METHODS, clopper_pearson, deviation
 
-__all__ = ["Interval", "Observed", "certified_interval", "check_level", "raw_bias", "rotations_note"]
+__all__ = [
+    "Interval",
+    "Observed",
+    "UncutInterval",
+    "certified_interval",
+    "check_level",
+    "raw_bias",
+    "rotations_note",
+    "uncut_interval",
+]
 
 _ROUNDS: Final = 40
 """Steps in which an end is found; few suffice, and where they do not, the end is taken farther out."""
 
 _CLOSE: Final = 1e-7
+
+UNCUT: Final = "Clopper and Pearson's limits of a count"
 
 _SHARING_NOTED: Final = 1.01
 """Factor of the variance by shared rotations above which an interval says so."""
@@ -44,6 +55,18 @@ class Interval:
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.low, self.high))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UncutInterval:
+    """Raw answers, ends around them that know nothing of their range, and the bias that is not in the ends."""
+
+    raw: Floats
+    low: Floats
+    high: Floats
+    bias: Any
+    method: str
 
 
 @final
@@ -80,6 +103,31 @@ def certified_interval(observed: Observed, level: float, together: int = 1) -> I
         np.asarray(np.maximum(low, high)),
         "; ".join(methods[i] for i in np.unique(used)) + rotations_note(design, n) + law.note,
     )
+
+
+def uncut_interval(observed: Observed, level: float) -> UncutInterval:
+    """Intervals of the raw answers' expectations that are not cut to the range, even where they lie wholly outside.
+
+    Differences of independent answers are computed from these. Counts of bits by Clopper and Pearson's limits; other
+    answers by the deviation at the nearest possible answer, which has a variance.
+    """
+    design, n, raw = observed.design, observed.n_reports, observed.raw
+    ends = None if observed.weights is None else (observed.least, observed.most)
+    law = design.law(observed.weights, Evidence(observed.counts, n, (1 - level) / 2), ends)
+    nearest = raw.clip(observed.least, observed.most)
+    if law.bits is None or np.isnan(law.bits[0]).any():
+        variance = law.curve(nearest).at(nearest)
+        below, above = (_deviation(law, nearest, variance, n, side) for side in (-1, 1))
+        low, high = raw - below.size, raw + above.size
+        methods = {METHODS[i] for i in np.unique([below.method, above.method])}
+    else:
+        low, high, methods = raw.copy(), raw.copy(), set()
+    if law.bits is not None:
+        exact = ~np.isnan(law.bits[0])
+        low[exact], high[exact] = _any_chance(observed, law, exact)
+        methods.add(UNCUT)
+    note = rotations_note(design, n) + law.note
+    return UncutInterval(raw, low, high, raw_bias(observed), "; ".join(sorted(methods)) + note)
 
 
 def raw_bias(observed: Observed) -> Any:
@@ -125,16 +173,10 @@ def _counted(observed: Observed, law: ReportLaw, bias: Any, exact: Any) -> tuple
 
     The chance of a bit lies where true answers, moved by the bias, allow it to.
     """
-    shape, bits = observed.raw.shape, np.stack(law.bits or ())[:, exact]
-    zero, unit = bits.min(axis=0), bits.max(axis=0)
+    zero, unit, n = _bits(observed, law, exact)
     range_ends = np.asarray(observed.least) - bias, np.asarray(observed.most) + bias
-    least, most = (np.broadcast_to(end, shape)[exact] for end in range_ends)
-    n = np.broadcast_to(observed.n_reports if law.counted is None else law.counted, shape)[exact]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share, first, last = (
-            np.nan_to_num((place - zero) / (unit - zero), posinf=0.0, neginf=0.0).clip(0, 1)
-            for place in (observed.raw[exact], least, most)
-        )
+    least, most = (np.broadcast_to(end, exact.shape)[exact] for end in range_ends)
+    share, first, last = (_chances(place, zero, unit) for place in (observed.raw[exact], least, most))
     low, high = feldman_cousins(np.rint(share * n), n, law.miss, first, last)
     # An end of the range is that very number.
     return (
@@ -155,6 +197,31 @@ def _near_range(observed: Observed, law: ReportLaw) -> Floats:
         for end, side in ((least, 1), (most, -1))
     )
     return np.asarray(observed.raw.clip(least - below / 2, most + above / 2))
+
+
+def _any_chance(observed: Observed, law: ReportLaw, exact: Any) -> tuple[Floats, Floats]:
+    """`_counted` where the chance of a bit may be any; infinite ends where nobody was asked."""
+    zero, unit, n = _bits(observed, law, exact)
+    low, high = np.full(len(n), -np.inf), np.full(len(n), np.inf)
+    for reports in np.unique(n[n > 0]).tolist():
+        of = n == reports
+        share = _chances(observed.raw[exact][of], zero[of], unit[of])
+        limits = clopper_pearson(np.rint(share * reports).astype(np.int64), reports, law.miss)
+        low[of], high[of] = (zero[of] + limit * (unit[of] - zero[of]) for limit in limits)
+    return low, high
+
+
+def _bits(observed: Observed, law: ReportLaw, exact: Any) -> tuple[Floats, Floats, Any]:
+    """The lesser and the greater number that X can be, and the number of reports, where there are two."""
+    bits = np.stack(law.bits or ())[:, exact]
+    n = np.broadcast_to(observed.n_reports if law.counted is None else law.counted, exact.shape)[exact]
+    return bits.min(axis=0), bits.max(axis=0), n
+
+
+def _chances(answers: Floats, zero: Floats, unit: Floats) -> Floats:
+    """The chances of the greater number that make X expect these answers."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nan_to_num((answers - zero) / (unit - zero), posinf=0.0, neginf=0.0).clip(0, 1)
 
 
 def _end(observed: Observed, law: ReportLaw, side: int) -> tuple[Floats, Any]:

@@ -11,6 +11,8 @@ import numpy as np
 from sottovoce.core.answer import Answer, aligned
 from sottovoce.core.errors import SurveyError
 from sottovoce.estimates.asked import ListedQuestion
+from sottovoce.estimates.combinations import uncut_combination
+from sottovoce.estimates.differences import Arm
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.figures.curve import CurvePoint
 from sottovoce.mechanisms.base import Floats
@@ -77,6 +79,25 @@ class PickedAnswer:
     limits: tuple[float, float]
     is_share: bool = False
     """Whether it is a share of the people, which is shown in per cent."""
+    index: int | None = None
+    """Its place among the listed answers, if it is one of them."""
+    error: float = 0.0
+    """How far it may be from the combination of answers with its weights: half a bin, for a distribution's mean."""
+
+    def arm(self, estimate: Estimate, level: float) -> Arm | None:
+        """The answer with an interval that is not cut to what is possible; None where it is not linear."""
+        if self.weights is None:
+            return None
+        answers, at = estimate._combinable, 0 if self.index is None else self.index
+        weights = self.weights(estimate)[None] if self.index is None else None
+        interval = uncut_combination(answers, weights, level)
+        return Arm(
+            float(interval.raw[at]),
+            float(interval.low[at]),
+            float(interval.high[at]),
+            self.error + float(np.broadcast_to(interval.bias, interval.raw.shape)[at]),
+            interval.method,
+        )
 
     def variance(self, estimate: Estimate, answer: Answer, normal: float, answers: Floats | None = None) -> float:
         """The variance of the raw estimate, if people answered as `answers` say; by default as projected.
@@ -101,7 +122,7 @@ def picked_answer(question: ListedQuestion, index: int) -> PickedAnswer:
         return estimate._answer(index, level)
 
     name, share = question.label(index), question.answers_are_shares
-    return PickedAnswer(name, question.unit, answer, lambda _: row, (low, high), share)
+    return PickedAnswer(name, question.unit, answer, lambda _: row, (low, high), share, index)
 
 
 def picked_function(function: Callable[[Estimate, float], Answer], unit: str) -> PickedAnswer:

@@ -290,7 +290,8 @@ class Number(Question):
                 ).at("answer") from None
         ends = (0.0, self.grid.half) if name == _DEVIATION else (self.grid.low, self.grid.high)
         weights = (lambda estimate: estimate.mean_weights()) if name == _MEAN else None
-        return PickedAnswer(str(name), self.grid.unit, _FOLLOWED[str(name)], weights, ends)
+        half_bin = self.grid.half / self.grid.points if self.wants == "distribution" else 0.0
+        return PickedAnswer(str(name), self.grid.unit, _FOLLOWED[str(name)], weights, ends, error=half_bin)
 
     def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
         """What follows from the aim, and then the answers."""
