@@ -74,6 +74,34 @@ def told(service: Service, survey: Survey, column: str) -> list[float]:
     return [row[column] for row in answer["answers"]]
 
 
+def test_intervals_hold_at_every_look_until_the_survey_is_closed(service: Service, visitor: Visitor) -> None:
+    survey = published(service, LABELS, 400)
+    page = signed_in(visitor, service, f"/survey/{survey.id}")
+    line, csv_link = page.locator(".looks"), page.get_by_role("link", name="CSV")
+
+    def ends(always: str) -> list[tuple[float, float]]:
+        answer = service.ask("GET", f"/v1/surveys/{survey.id}/estimate?always={always}").json
+        return sorted((row["low"], row["high"]) for row in answer["answers"])
+
+    def shown_ends() -> list[tuple[float, float]]:
+        texts = (re.findall(r"[\d.]+", cells[-1]) for cells in shown(page).values())
+        return sorted((float(low) / 100, float(high) / 100) for low, high in texts)
+
+    expect(line).to_contain_text("however often you look")
+    assert shown_ends() == [pytest.approx(pair, abs=0.002) for pair in ends("1")]
+    page.get_by_text("One look", exact=True).click()
+    expect(line).to_contain_text("Intervals of one look")
+    assert shown_ends() == [pytest.approx(pair, abs=0.002) for pair in ends("0")]
+    assert (csv_link.get_attribute("href") or "").endswith("always=0")
+    page.get_by_text("Every look", exact=True).click()
+    expect(line).to_contain_text("however often you look")
+    assert service.ask("POST", f"/v1/surveys/{survey.id}/seal").status == 200
+    expect(line).to_be_hidden()
+    expect(page.get_by_text("Every look", exact=True)).to_be_hidden()
+    assert shown_ends() == [pytest.approx(pair, abs=0.002) for pair in ends("0")]
+    assert faults(page) == []
+
+
 def test_the_certificate_promises_what_holds(service: Service, visitor: Visitor, drinks: Survey) -> None:
     survey = Survey(sv.vector(2, 1.0), epsilon=1.0, delta=1e-6, mechanism="gaussian", title=secrets.token_hex(4))
     service.publish(survey)

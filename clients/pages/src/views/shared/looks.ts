@@ -4,7 +4,7 @@ import type { Looks } from "../survey/picture.js";
 import { switchOf } from "./switch.js";
 
 export const looksSwitch = (take: (looks: Looks) => void): HTMLFieldSetElement =>
-  switchOf("Holding at", { open: "Every look", "0": "One look" }, "open", take);
+  switchOf("Holding at", { every: "Every look", one: "One look" }, "every", (name) => take(name === "one" ? "0" : "open"));
 
 /**
  * What the intervals mean for somebody who watches; null where no more reports come, and the two are the same.

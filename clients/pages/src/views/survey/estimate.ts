@@ -56,7 +56,7 @@ export function estimateView(onIntervals: () => void): EstimateView {
   const said = el("p", { class: "quiet estimate-said" }, "Reading the estimate…");
   const panels = el("div", { class: "panels" });
   const rest = el("button", { type: "button", class: "plain", hidden: true, onclick: () => showMore() });
-  const held = el("p", { class: "quiet looks", hidden: true });
+  const held = el("p", { class: "quiet estimate-said looks", hidden: true });
   const switches = el("div", { class: "switches" }, order, show, looks, level);
   const head = el("div", { class: "estimate-head" }, el("h2", { id: "estimate" }, "Estimate"), switches);
   const element = el("section", { class: "card estimate", "aria-labelledby": "estimate" }, head, said, held, figures.element, chooser.element, panels, rest);

@@ -58,7 +58,7 @@ export function showTracking(page: HTMLElement, { session }: ViewContext, first:
     look.looks = wanted;
     told.wanted();
   });
-  const held = el("p", { class: "quiet looks", hidden: true });
+  const held = el("p", { class: "quiet estimate-said looks", hidden: true });
   const smoothing = switchOf("Smoothing", { off: "Off", on: "On" }, "off", (name) => {
     look.smooth = name === "on";
     told.wanted();
