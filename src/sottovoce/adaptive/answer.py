@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, final
 
-from sottovoce.core.answer import Answer
+from sottovoce.core.answer import Answer, within
 from sottovoce.core.errors import SessionError
 from sottovoce.core.words import plural
 from sottovoce.estimates.estimate import Estimate
@@ -106,7 +106,7 @@ class RoundAnswer:
         return {
             "round": self.round,
             "query": self.query,
-            "value": self.value,
+            "value": within(self.value, low, high),
             "raw": None if math.isnan(self.raw) else self.raw,
             "low": low,
             "high": high,
@@ -190,6 +190,6 @@ def answer_of(asked: Survey, seat: Seat, aggregate: Aggregate, labels: Sequence[
         return ChoiceAnswer(seat.round, seat.query.text, labels, n, bound, estimate)
     low, high = asked.answer_range
     ends = RoundInterval(float(low), float(high))
-    value = min(max(0.0, ends.low), ends.high) if estimate is None else float(estimate.values[0])
+    value = min(max(0.0, ends.low), ends.high) if estimate is None else float(estimate.shown()[0])
     raw = math.nan if estimate is None else float(estimate.raw[0])
     return RoundAnswer(seat.round, seat.query.text, value, raw, n, bound, ends, estimate)

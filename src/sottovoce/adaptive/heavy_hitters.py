@@ -57,9 +57,9 @@ class HeavyHittersResult:
     Attributes
     ----------
     found
-        Values with their raw frequencies. Their intervals hold simultaneously for all choices of the last round, not
-        only for those shown, so selection does not invalidate them. If they hold, somebody has every value that is
-        `certain`; any other may be noise.
+        Values with their raw frequencies, each moved into its interval. Intervals hold simultaneously for all choices
+        of the last round, not only for those shown, so selection does not invalidate them. If they hold, somebody has
+        every value that is `certain`; any other may be noise.
     detectable
         k values of this frequency, all others being rare, are each found with the strategy's probability.
     rounds, empty_rounds
@@ -188,10 +188,11 @@ class HeavyHitters(AdaptiveStrategy):
             prefixes = [digits.extend(prefixes[i // span], i % span, stage.start, stage.stop) for i in best]
         hitters: list[HeavyHitter] = []
         if (last := answers[-1].estimate) is not None:
-            low, high = last.interval(certainty, simultaneous=True)
+            ends = last.interval(certainty, simultaneous=True)
+            shown = ends.nearest(last.raw)
             for prefix, i in zip(prefixes, best, strict=True):
-                frequency = float(last.raw[i].clip(0, 1))
-                hitters.append(HeavyHitter(digits.value(prefix), frequency, float(low[i]), float(high[i])))
+                columns = (float(column[i]) for column in (shown, ends.low, ends.high))
+                hitters.append(HeavyHitter(digits.value(prefix), *columns))
         least = self._detectable(stages, panel.epsilon, people)
         empty = sum(answer.empty for answer in answers)
         return HeavyHittersResult(self.attribute, tuple(hitters), least, certainty, len(stages), empty)

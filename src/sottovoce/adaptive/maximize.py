@@ -174,8 +174,7 @@ class Maximize(AdaptiveStrategy):
         if (last := answers[-1].estimate) is not None:
             ends = last.interval(certainty, simultaneous=True)
             best = chosen[turn]
-            frequency = float(last.raw[best].clip(0, 1))
-            low, high = float(ends.low[best]), float(ends.high[best])
+            frequency, low, high = (float(column[best]) for column in (ends.nearest(last.raw), *ends))
         conditions = tuple(coordinate.conditions[chosen[i]] for i, coordinate in enumerate(coordinates))
         empty = sum(answer.empty for answer in answers)
         settled = unchanged >= len(coordinates) and not empty

@@ -257,7 +257,11 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
     if arguments.likeliest:
         likeliest = estimate.likeliest()
         stated["likeliest"] = likeliest.summary()
-        largest = (-estimate.values).argsort(kind="stable") if _by_size(arguments, estimate) else range(len(estimate))
+        largest = (
+            (-estimate.shown(arguments.level)).argsort(kind="stable")
+            if _by_size(arguments, estimate)
+            else range(len(estimate))
+        )
         for answer, index in zip(stated["answers"], largest, strict=False):
             answer["likeliest"] = float(likeliest.values[index])
     return {**stated, **written_files(arguments)}
@@ -289,9 +293,7 @@ def _by_size(arguments: argparse.Namespace, estimate: Estimate) -> bool:
 def _sums(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
     """The sums that were asked for, of raw answers."""
     sums = ((labels, estimate.sum(labels, arguments.level)) for labels in arguments.sum)
-    return [
-        {"labels": labels, "value": a.value, "low": a.low, "high": a.high, "method": a.method} for labels, a in sums
-    ]
+    return [{"labels": labels, **answer.row(), "method": answer.method} for labels, answer in sums]
 
 
 _OF_LISTED: Final = ("sum", "likeliest")

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from sottovoce.core.errors import UnknownAnswerError
 
-__all__ = ["Answer", "aligned", "nearest_label", "unknown_answer"]
+__all__ = ["Answer", "aligned", "nearest_label", "unknown_answer", "within"]
 
 _USUAL: float = 0.95
 _MOST_DECIMALS = 9
@@ -33,8 +33,8 @@ class Answer:
     label
         What is estimated.
     value
-        The estimate as a possible number: an answer of a survey is projected; a sum, a difference or a ratio is the
-        raw one, moved into its interval.
+        The estimate as it is shown: the projected one for an answer of a survey, else the raw one, always moved into
+        the interval. NaN where it is unknown: a ratio whose denominator may be zero.
     low, high
         The ends of the interval; infinite where nothing can be said.
     raw
@@ -72,13 +72,17 @@ class Answer:
     row_fields: ClassVar[tuple[str, ...]] = ("label", "value", "raw", "low", "high")
     """What differs from answer to answer of an estimate: the columns of its tables."""
 
+    def __post_init__(self) -> None:
+        # No door can show a number that its own interval excludes.
+        object.__setattr__(self, "value", within(self.value, self.low, self.high))
+
     def row(self) -> dict[str, Any]:
-        """The fields that differ from answer to answer of an estimate, as plain values."""
-        return {name: getattr(self, name) for name in self.row_fields}
+        """The fields that differ from answer to answer of an estimate, as plain values; None where not finite."""
+        return _plain({name: getattr(self, name) for name in self.row_fields})
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as plain values."""
-        return asdict(self)
+        """All fields as plain values; None for numbers that are not finite."""
+        return _plain(asdict(self))
 
     def __float__(self) -> float:
         return self.value
@@ -136,6 +140,23 @@ class Answer:
         decimals = min(max(decimals, int(self.is_share)), _MOST_DECIMALS)
         text = f"{scale * number:,.{decimals}f}"
         return text.removeprefix("-") if not text.strip("-0.,") else text
+
+
+def within(value: float, low: float, high: float) -> float:
+    """The number of an interval that is nearest to a value; NaN stays what it is.
+
+    Examples
+    --------
+    >>> within(-0.02, 0.0, 0.05), within(0.03, 0.0, 0.05), within(math.nan, 0.0, 1.0)
+    (0.0, 0.03, nan)
+    """
+    return value if math.isnan(value) else min(max(value, low), high)
+
+
+def _plain(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields as JSON has them: it knows no number that is not finite."""
+    odd = (name for name, value in fields.items() if isinstance(value, float) and not math.isfinite(value))
+    return {**fields, **dict.fromkeys(odd)}
 
 
 def aligned(rows: list[tuple[str, str, str]]) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from sottovoce.core.answer import Answer
+from sottovoce.core.answer import Answer, within
 from sottovoce.core.errors import SottovoceError, SurveyError
 from sottovoce.core.words import plural
 from sottovoce.estimates.asked import AskedSurvey
@@ -163,7 +163,7 @@ def combined(answers: RawAnswers, weights: Floats, level: float, label: str = ""
     question = answers.survey.question
     return Answer(
         label=label or combination_text(answers.survey, weights),
-        value=min(max(raw, low), high),
+        value=raw,
         low=low,
         high=high,
         raw=raw,
@@ -181,8 +181,8 @@ def ratio(
     """The ratio of two combinations; a part of a whole is a share.
 
     r is possible where over - r under, a combination itself, may be zero (Fieller 1954): no ratio of two uncertain
-    numbers is approximated. Where the denominator may be zero, every ratio is possible. A ratio of numbers that are
-    negative for nobody is not negative, and that of a part and its whole is at most one.
+    numbers is approximated. Where the denominator may be zero, every ratio is possible, and the value is unknown: NaN.
+    A ratio of numbers that are negative for nobody is not negative, and that of a part and its whole is at most one.
     """
     check_level(level)
     if answers.always == "so far":
@@ -193,18 +193,18 @@ def ratio(
     below = combined_interval(answers, under[None], level)
     if below.low[0] == 0 == below.high[0]:
         raise SurveyError("under is zero for everybody; give answers that are not").at("under")
-    value = top / bottom if bottom else math.nan
+    raw = top / bottom if bottom else math.nan
     name = label or f"({combination_text(answers.survey, over)}) / ({combination_text(answers.survey, under)})"
 
-    def answer(raw: float, low: float, high: float, method: str) -> Answer:
-        value = min(max(raw, low), high)
+    def answer(value: float, low: float, high: float, method: str) -> Answer:
         return Answer(
             label=name, value=value, low=low, high=high, raw=raw, method=method, level=level, is_share=is_share
         )
 
     least, most = _limits(held)
     if below.low[0] <= 0 <= below.high[0]:
-        return answer(value, least, most, f"{below.method}; {_UNBOUNDED}")
+        # No number is better than another: what a division would give is mostly the noise of the denominator.
+        return answer(math.nan, least, most, f"{below.method}; {_UNBOUNDED}")
     if not over.any():
         return answer(0.0, 0.0, 0.0, CERTAIN)
     methods = set()
@@ -214,13 +214,13 @@ def ratio(
         methods.add(interval.method)
         return (interval.low <= 0) & (interval.high >= 0)
 
-    inside = min(max(value, least), most)
+    inside = within(raw, least, most)
     ends = [inside, inside]
     # A raw ratio can be impossible by so far that nothing possible is near: the nearest end is what remains.
     if possible(np.array([inside]))[0]:
         points = min(_POINTS, max(1, _MOST_HELD // len(over)))
         ends = [_edge(possible, inside, limit, side, points) for side, limit in ((-1, least), (1, most))]
-    return answer(value, ends[0], ends[1], "; ".join(sorted(methods)))
+    return answer(raw, ends[0], ends[1], "; ".join(sorted(methods)))
 
 
 def _limits(held: HeldPairs | None) -> tuple[float, float]:

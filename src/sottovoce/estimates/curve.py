@@ -47,7 +47,7 @@ _ROWS_IN_TEXT: Final = 12
 _MOST_IN_TABLES: Final = 1000
 """Answers of a question that a table of all of them has."""
 
-_NUMBERS: Final = ("period", "n_reports", "value", "low", "high", "band_low", "band_high")
+_NUMBERS: Final = ("period", "n_reports", "value", "raw", "low", "high", "band_low", "band_high")
 
 
 @final

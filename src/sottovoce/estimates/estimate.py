@@ -66,7 +66,7 @@ class Estimate:
         The projected estimate: answers of a possible population; tables of records only agree with each other. For
         distributions, means, tables, the direct strategy, and wherever the design `projects_answers`, never farther
         from the truth in L2 than `raw`; otherwise the nearest with respect to the noise covariance, which may be
-        farther on a single draw.
+        farther on a single draw. What tables and pictures show is `shown()`: each of them within its own interval.
     raw
         The estimate before projecting, unbiased but for the grid of `gaussian`; entries may be negative or sum to
         something other than one.
@@ -210,6 +210,10 @@ class Estimate:
         """A cache of intervals, which a table, its summary and its picture share."""
         return {}
 
+    def shown(self, level: float = 0.95) -> Floats:
+        """The projected answers, each moved into its interval: the numbers that tables and pictures show."""
+        return self.interval(level).nearest(self.values)
+
     def influence(self, hostile: int | float = 0.01) -> Influence:
         """How far malicious devices can have moved the answers, given their number or their fraction of the reports.
 
@@ -227,11 +231,10 @@ class Estimate:
         return influence(self.survey, self.n_reports, hostile)
 
     def top(self, k: int = 10, level: float = 0.95, always: bool | str | None = None) -> list[Answer]:
-        """The k most frequent values by the projected estimate, with their intervals; `always` as for `interval`."""
+        """The k most frequent values by the numbers shown, with their intervals; `always` as for `interval`."""
         count = check_integer("k", k, 1, 2**53)
-        check_level(level)
-        shown = self if always is None else self.watched(always)
-        return [shown._answer(int(i), level) for i in np.argsort(-self.values, kind="stable")[:count]]
+        seen = self if always is None else self.watched(always)
+        return [seen._answer(int(i), level) for i in np.argsort(-seen.shown(level), kind="stable")[:count]]
 
     def answers(self, level: float = 0.95, always: bool | str | None = None) -> list[Answer]:
         """All answers in the survey's order, with intervals; `always` as for `interval`.
@@ -264,7 +267,7 @@ class Estimate:
         interval, question = self.interval(level), self.survey.question
         return {
             "label": self.label(index),
-            "value": float(self.values[index]),
+            "value": float(self.values[index]),  # moved into the interval by `Answer`
             "low": float(interval.low[index]),
             "high": float(interval.high[index]),
             "raw": float(self.raw[index]),
@@ -356,7 +359,7 @@ class Estimate:
     def columns(self, level: float = 0.95) -> dict[str, Floats]:
         """The answers as columns: value, raw, low and high, in the survey's order."""
         low, high = self.interval(level)
-        return {"value": self.values, "raw": self.raw, "low": low, "high": high}
+        return {"value": self.shown(level), "raw": self.raw, "low": low, "high": high}
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """All fields as plain values."""

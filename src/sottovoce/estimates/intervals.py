@@ -56,6 +56,10 @@ class Interval:
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.low, self.high))
 
+    def nearest(self, values: Floats) -> Floats:
+        """The numbers in the intervals that are nearest to these values: what is shown for them."""
+        return np.asarray(values.clip(self.low, self.high))
+
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from sottovoce.core.answer import Answer, aligned, unknown_answer
 from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SurveyError
-from sottovoce.core.extras import full_install, import_pandas
+from sottovoce.core.extras import import_pandas
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain
 from sottovoce.estimates.combinations import RawAnswers, combined, combined_interval, ratio
+from sottovoce.estimates.independence import Independence, deviations_from_independence
 from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.estimates.table_files import EstimateTable, FilePath, arrow_table, write_csv, write_parquet
 from sottovoce.figures.bars import answers_html, plot_answers
 from sottovoce.mechanisms.base import Floats
 from sottovoce.workloads.naming import find_label, quote_label
 
-__all__ = ["Independence", "ShareTable"]
+__all__ = ["ShareTable"]
 
 _SHARE: Final[dict[str, Any]] = {"unit": "", "is_share": True}
 """A cell is a share, also where the answers that it is a sum of are not."""
@@ -39,25 +40,6 @@ _MOST_CELLS: Final = 100
 
 _ROWS_IN_HTML: Final = 60
 _ROWS_IN_TEXT: Final = 20
-
-
-class Independence(NamedTuple):
-    """A test of whether two attributes are independent.
-
-    Attributes
-    ----------
-    statistic, degrees
-        Wald's statistic of the deviations from independence, and its degrees of freedom.
-    p_value
-        The chance of a statistic as large if the attributes are independent; asymptotic, for many reports.
-    largest
-        The cell that deviates most, in standard errors, and by how much its share is above that of independence.
-    """
-
-    statistic: float
-    degrees: int
-    p_value: float
-    largest: tuple[tuple[str, ...], float]
 
 
 @final
@@ -194,7 +176,7 @@ class ShareTable:
             raw=grid.low + width * scaled.raw,
             unit=grid.unit,
             is_share=False,
-            value=min(max(grid.low + width * scaled.value, grid.low), grid.high),
+            value=grid.low + width * scaled.value,
             low=max(grid.low, grid.low + width * scaled.low - error),
             high=min(grid.high, grid.low + width * scaled.high + error),
         )
@@ -210,50 +192,25 @@ class ShareTable:
         return answers
 
     def independence(self) -> Independence:
-        """Test whether the two attributes of the table are independent.
-
-        Wald's test of p(a, b) - p(a) p(b) = 0 for all but the last row and column, with the exact covariance of the
-        raw shares under the projected distribution.
-        """
-        with full_install:
-            from scipy.stats import chi2
-
+        """Test whether the two attributes of the table are independent: see `Independence`."""
         if len(self.names) != 2 or min(self._shape) < 2:
             raise SurveyError("independence is tested for tables of two attributes with two values or more")
-        rows, columns = self._shape
-        if rows * columns > _MOST_CELLS:
+        if len(self) > _MOST_CELLS:
             raise SurveyError(
-                f"the table has {rows * columns:,} cells, and at most {_MOST_CELLS} can be tested for independence; "
+                f"the table has {len(self):,} cells, and at most {_MOST_CELLS} can be tested for independence; "
                 "merge values first"
             )
-        shares = self.raw
-        beside, above = shares.sum(axis=1, keepdims=True), shares.sum(axis=0, keepdims=True)
-        off = shares - beside * above
-        # d(p_ab - p_a. p_.b)/dp_cd = [cd = ab] - [c = a] p_.b - [d = b] p_a.
-        slope = np.zeros((rows, columns, rows, columns))
-        for a, b in product(range(rows), range(columns)):
-            slope[a, b, a, b] += 1
-            slope[a, b, a, :] -= above[0, b]
-            slope[a, b, :, b] -= beside[a, 0]
-        jacobian = slope.reshape(rows * columns, -1)
-        covariance = jacobian @ self._covariance() @ jacobian.T
-        kept = np.arange(rows * columns).reshape(rows, columns)[:-1, :-1].reshape(-1)
-        deviations = off.reshape(-1)
-        part = covariance[np.ix_(kept, kept)]
-        statistic = float(deviations[kept] @ np.linalg.pinv(part, hermitian=True) @ deviations[kept])
-        degrees = (rows - 1) * (columns - 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.nan_to_num(np.abs(deviations) / np.sqrt(np.maximum(np.diag(covariance), 0.0)))
-        most = np.unravel_index(int(size.argmax()), self._shape)
+        found = deviations_from_independence(self.raw_answers, self._rows, self.raw, self.values)
+        most = np.unravel_index(int(found.sizes.argmax()), self._shape)
         cell = tuple(axis.label(int(at)) for axis, at in zip(self.axes, most, strict=True))
-        return Independence(statistic, degrees, float(chi2.sf(statistic, degrees)), (cell, float(off[most])))
+        return Independence(found.statistic, found.degrees, found.p_value, (cell, float(found.off[most])))
 
     def to_pandas(self, level: float = 0.95) -> Any:
         """A DataFrame indexed by the attributes, with columns value, raw, low, high. Needs pandas."""
         pd = import_pandas()
         low, high = self.interval(level)
         index = pd.MultiIndex.from_product([axis.labels() for axis in self.axes], names=self.names)
-        columns = {"value": self.values, "raw": self.raw, "low": low, "high": high}
+        columns = {"value": self.values.clip(low, high), "raw": self.raw, "low": low, "high": high}
         return pd.DataFrame({name: column.reshape(-1) for name, column in columns.items()}, index=index)
 
     def as_table(self, level: float = 0.95) -> EstimateTable:
@@ -351,18 +308,6 @@ class ShareTable:
         if len(np.unique(indices)) < len(indices):
             raise SurveyError(f"{name} selects a value twice; name it once").at(name)
         return indices
-
-    def _covariance(self) -> Floats:
-        """The covariance of the raw shares of all cells, for the projected distribution: exact, by polarization."""
-        rows, answers = self._rows, self.raw_answers
-        pairs = np.triu_indices(len(rows), 1)
-        both = rows[pairs[0]] + rows[pairs[1]]
-        design, population = answers.survey.design, self.raw_answers.population
-        own = np.asarray(design.variance(rows, population, answers.n_reports).value)
-        joint = np.asarray(design.variance(both, population, answers.n_reports).value)
-        covariance = np.diag(own)
-        covariance[pairs] = (joint - own[pairs[0]] - own[pairs[1]]) / 2
-        return np.asarray(covariance + np.triu(covariance, 1).T)
 
 
 def _index_on(axis: Domain, value: object, name: str) -> int:

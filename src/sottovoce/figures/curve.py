@@ -43,10 +43,8 @@ class CurvePoint(Answer):
 
     Attributes
     ----------
-    value
-        The raw, unbiased estimate, which may be an impossible number; NaN without reports, as are all its ends.
-    low, high
-        Its own interval.
+    value, raw, low, high
+        As those of every answer; NaN without reports.
     band_low, band_high
         The band, which holds for all closed periods together; NaN for a period that is not closed.
     """
@@ -60,13 +58,12 @@ class CurvePoint(Answer):
 
     row_fields: ClassVar[tuple[str, ...]] = (
         *("period", "label", "starts", "state", "n_reports"),
-        *("value", "low", "high", "band_low", "band_high"),
+        *("value", "raw", "low", "high", "band_low", "band_high"),
     )
 
     def row(self) -> dict[str, Any]:
         """Plain values; the start as an ISO date, and None where nothing is known."""
-        row = super().row() | {"starts": self.starts.date().isoformat()}
-        return {name: None if value != value else value for name, value in row.items()}
+        return super().row() | {"starts": self.starts.date().isoformat()}
 
     def __str__(self) -> str:
         return super().__str__() if self.n_reports else f"{self.label}: no reports"
@@ -103,7 +100,6 @@ def plot_curve(curve: DrawnCurve, ax: Any = None) -> Any:
         value, low, high = (
             scale * np.array([getattr(point, name) for point in shown]) for name in ("value", "low", "high")
         )
-        # A raw answer may lie outside its interval, which holds possible answers only: draw the two apart.
         ax.vlines(x, low, high, color=STYLE["estimate"], linewidth=1.4, linestyle="-" if state == "closed" else ":")
         ax.plot(
             x,

@@ -25,6 +25,7 @@ class CurvePointBody(ResponseStruct):
     state: Literal["closed", "open", "empty"]
     n_reports: Annotated[int, Meta(ge=0, description="behind the estimate; 0 where they are too few to be shown")]
     value: float | None
+    raw: float | None
     low: float | None
     high: float | None
     band_low: float | None
@@ -102,6 +103,7 @@ class DifferenceBody(ResponseStruct):
     unit: str
     share: bool
     value: float
+    raw: float
     low: float
     high: float
     level: float

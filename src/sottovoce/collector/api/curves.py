@@ -203,7 +203,7 @@ def _difference(
     with _as_refusals():
         difference = curve.difference(later, earlier, followed, level)
         picked = tracking.question.followed(followed)
-    ends = difference.value, difference.low, difference.high
+    ends = difference.value, difference.raw, difference.low, difference.high
     return DifferenceBody(later, earlier, picked.name, picked.unit, picked.is_share, *ends, level, difference.method)
 
 

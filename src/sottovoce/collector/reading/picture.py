@@ -47,7 +47,7 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
     panels, chosen = panels_of(estimate.survey, len(estimate)), None
     if len(estimate) > most:
         whole = [panel for panel in panels if panel.stop <= most]
-        chosen = np.arange(max(panel.stop for panel in whole)) if whole else largest(estimate.values, most)
+        chosen = np.arange(max(panel.stop for panel in whole)) if whole else largest(estimate.shown(level), most)
         several = f"the {most:,} largest answers"
         panels = whole or [Bars(several, 0, most, all(panel.shares for panel in panels))]
     places = range(len(estimate)) if chosen is None else chosen.tolist()

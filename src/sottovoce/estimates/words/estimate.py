@@ -280,7 +280,7 @@ class WordEstimate(Estimate):
         for row in np.flatnonzero(certain).tolist():
             certain[row] = rows[row].tobytes() not in weak
         method = self.interval(level).method
-        return WordAnswers(labels, np.clip(raw, 0.0, 1.0), raw, low, high, certain, method, level)
+        return WordAnswers(labels, raw.clip(low, high), raw, low, high, certain, method, level)
 
     @cached_property
     def other(self) -> WordAnswer:

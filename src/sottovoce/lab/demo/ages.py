@@ -86,7 +86,7 @@ def read_ages(survey: Survey, estimate: Estimate) -> Ages:
             for share in QUANTILES
         ),
         truth=tuple(cdf.tolist()),
-        values=tuple(estimate.values.tolist()),
+        values=tuple(estimate.shown().tolist()),
         low=tuple(estimate.interval().low.tolist()),
         high=tuple(estimate.interval().high.tolist()),
     )

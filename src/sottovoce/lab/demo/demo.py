@@ -152,7 +152,7 @@ class MusicResult:
         """The k answers most people give by the estimate, the most frequent first."""
         largest = np.argsort(-self.estimate.values, kind="stable")[:k].tolist()
         low, high = self.interval
-        columns = (self.truth, self.estimate.values, self.estimate.raw, low, high)
+        columns = (self.truth, self.estimate.shown(), self.estimate.raw, low, high)
         return [EstimatedShare(answer_text(i), *(float(column[i]) for column in columns)) for i in largest]
 
     def to_dict(self) -> dict[str, Any]:

@@ -89,5 +89,5 @@ def _read(estimate: Estimate, index: int, name: str) -> FormAnswer:
         name or survey.answer_label(index),
         "%" if survey.question.answers_are_shares else survey.question.unit,
         estimate.n_reports,
-        *(float(scale * column[index]) for column in (truth, estimate.values, interval.low, interval.high)),
+        *(float(scale * column[index]) for column in (truth, estimate.shown(), interval.low, interval.high)),
     )

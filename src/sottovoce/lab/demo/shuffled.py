@@ -69,7 +69,7 @@ class ShuffledCrowd:
 
         def of(estimate: Estimate) -> list[EstimatedShare]:
             low, high = estimate.interval()
-            columns = (truth, estimate.values, estimate.raw, low, high)
+            columns = (truth, estimate.shown(), estimate.raw, low, high)
             return [EstimatedShare(answer_text(i), *(float(column[i]) for column in columns)) for i in common]
 
         return of(self.direct), of(self.shuffled)

@@ -71,7 +71,7 @@ function trackOf({ answer, points, smooth }: CurveBody, periods: readonly Period
   };
 }
 
-const COLUMNS = ["period", "label", "starts", "state", "n_reports", "value", "low", "high", "band_low", "band_high"] as const;
+const COLUMNS = ["period", "label", "starts", "state", "n_reports", "value", "raw", "low", "high", "band_low", "band_high"] as const;
 
 /** Every number behind the picture, for spreadsheets. */
 export function csvOf(bodies: readonly CurveBody[]): string {
