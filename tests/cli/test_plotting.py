@@ -50,7 +50,7 @@ def test_a_distribution_is_drawn_as_its_whole_histogram_in_order():
     survey = sv.Survey(sv.number(0, 600, "minutes", wants="distribution", points=30), epsilon=2.0)
     found = survey.estimate(survey.simulate(range(600), seed=1))
     axes = found.plot()
-    bins = found.histogram()
+    bins = found.histogram(merged=True)
     assert [bar.get_x() for bar in axes.patches] == pytest.approx([one.start for one in bins])
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([100 * one.value for one in bins])
     assert axes.get_xlabel() == "minutes"
@@ -64,8 +64,42 @@ def test_answers_in_an_order_of_their_own_keep_it():
     assert axes.get_xlabel().startswith("5 of 11 values, the first; ")
     table = found.table("country", "plan")
     bars = table.plot()
-    assert [text.get_text() for text in bars.get_yticklabels()] == [cell.label for cell in table]
+    names = ["DE, free", "DE, pro", "FR, free", "FR, pro", "IT, free", "IT, pro"]
+    assert [text.get_text() for text in bars.get_yticklabels()] == names
     assert bars.get_xlabel() == "table of country and plan: 3 x 2 shares from 600 reports, 95 % intervals"
+
+
+def test_integers_are_drawn_in_their_order_in_bins_that_can_be_told_from_noise():
+    survey = sv.Survey(sv.shares(range(18, 98)), epsilon=4.0, title="Ages")
+    few, many = (
+        survey.estimate(survey.simulate([18 + at % 80 for at in range(n)], seed=1)) for n in (3_000, 3_000_000)
+    )
+    bars = few.plot().patches
+    assert 2 <= len(bars) <= 40
+    assert [bar.get_x() for bar in bars] == sorted(bar.get_x() for bar in bars)
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(100, abs=1)
+    assert len(many.plot().patches) == 80
+    assert few.plot().get_title(loc="left").startswith("Ages\n3,000 reports")
+    assert len(few.plot(k=5).patches) == 5
+
+
+def test_words_that_may_be_there_by_chance_are_drawn_on_demand():
+    survey = sv.Survey(sv.words(6, "latin"), epsilon=6.0, people=1000, title="Drinks")
+    seeds = (survey.estimate(survey.simulate_aggregate(["tea"] * 1000, seed=seed)) for seed in range(20))
+    found = next(estimate for estimate in seeds if not estimate.certain.all())
+    assert len(found.plot().patches) == int(found.certain.sum())
+    assert len(found.plot(doubtful=True).patches) == len(found)
+    assert "may be there by chance" in str(found)
+    with pytest.raises(SurveyError) as refusal:
+        found.plot(doubtful=1)
+    assert refusal.value.field == "doubtful"
+
+
+def test_a_curve_of_one_period_has_days_on_its_axis():
+    tracking = sv.Tracking(["yes", "no"], periods=3, every="week", starts="2027-01-04", epsilon=2.0)
+    curve = tracking.estimate({1: tracking.simulate(lambda _: ["yes"] * 300, seed=1)[1]})
+    low, high = curve.plot("yes").get_xlim()
+    assert high - low < 10
 
 
 def drawn(answers, **more):

@@ -240,7 +240,7 @@ def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
         return
     from sottovoce.figures.style import save_figure
 
-    save_figure(estimate.plot(k=arguments.top or _ROWS, level=arguments.level).figure, arguments.picture)
+    save_figure(estimate.plot(k=arguments.top, level=arguments.level).figure, arguments.picture)
 
 
 def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> dict[str, Any]:

@@ -15,6 +15,7 @@ __all__ = ["Answer", "aligned", "nearest_label", "unknown_answer", "within"]
 
 _USUAL: float = 0.95
 _MOST_DECIMALS = 9
+_UNKNOWN = "unknown"
 _MOST_COMPARED = 2**12
 """Labels among which the nearest is looked for."""
 
@@ -57,6 +58,8 @@ class Answer:
     (0.412, '41%')
     >>> print(Answer(label="mean", value=62.31, low=58.1, high=66.5, raw=62.31, unit="minutes"))
     mean: 62.3 minutes (58.1 to 66.5)
+    >>> print(Answer(label="pro among DE", value=math.nan, low=0.0, high=1.0, raw=-13.9, is_share=True))
+    pro among DE: unknown (0.0 % to 100.0 %)
     """
 
     label: str
@@ -126,13 +129,13 @@ class Answer:
 
     def _with_unit(self, number: str) -> str:
         unit = "%" if self.is_share else self.unit
-        return f"{number} {unit}" if unit else number
+        return f"{number} {unit}" if unit and number != _UNKNOWN else number
 
     def _number(self, number: float) -> str:
         scale = 100.0 if self.is_share else 1.0
         half = scale * (self.high - self.low) / 2
         if math.isnan(number):
-            return "unknown"
+            return _UNKNOWN
         if not (0 < half < math.inf):
             return f"{scale * number:.1f}" if self.is_share else f"{number:.4g}"
         # Two digits of half the interval; shares, which are listed in a column, get one decimal where that is enough.

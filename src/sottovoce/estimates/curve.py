@@ -297,11 +297,14 @@ class Curve:
         """The curve with intervals and band, on a matplotlib axes; returns the axes."""
         series = self.series(answer, level)
         line = self.smooth(answer, level) if smooth else None
+        percent = f"{100 * level:g}\N{NO-BREAK SPACE}%"
         caption = (
             f"{plural(sum(point.n_reports for point in series.points), 'report')} in {plural(len(self), 'period')}, "
-            f"{guarantee(self.tracking.epsilon, self.tracking.delta)}; bars: each period at {100 * level:g} %; band: "
-            f"all closed periods together at {100 * level:g} %"
+            f"{guarantee(self.tracking.epsilon, self.tracking.delta)}; bars: each period at {percent}; band: "
+            f"all closed periods together at {percent}"
         )
+        if self.tracking.title:
+            caption = f"{self.tracking.title}\n{caption}"
         if line is not None:
             caption += f"\nline: {line.assumption}"
         drawn = DrawnCurve(

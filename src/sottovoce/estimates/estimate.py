@@ -33,6 +33,7 @@ __all__ = ["Estimate", "NotEstimatedError", "SearchProgress", "SparseDistributio
 Floats = NDArray[np.float64]
 
 _ROWS_IN_HTML = 20
+_ROWS_IN_PICTURES = 20
 _ROWS_IN_TEXT = 10
 
 SearchProgress = Callable[[int, int], object]
@@ -393,17 +394,16 @@ class Estimate:
         """A pyarrow table with one row per answer. Needs pyarrow."""
         return arrow_table(self.as_table(level))
 
-    def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
-        """Bars of k answers, 200 at most, with intervals, on a matplotlib axes; returns the axes.
+    def plot(self, ax: Any = None, k: int | None = None, level: float = 0.95) -> Any:
+        """Bars of k answers, 20 by default and 200 at most, with intervals, on a matplotlib axes; returns the axes.
 
         The answers are the largest, the largest first; where the survey lists them in an order of their own, as those
         of records and of queries, they are the first ones.
         """
         by_size = self.survey.question.listed_by_size
-        answers = self._first(k, level)
-        return plot_answers(
-            answers, self._caption(level), ax, total=len(self), chosen="largest" if by_size else "first"
-        )
+        answers = self._first(_ROWS_IN_PICTURES if k is None else k, level)
+        chosen = "largest" if by_size else "first"
+        return plot_answers(answers, self._caption(level), ax, total=len(self), chosen=chosen, title=self.survey.title)
 
     def _caption(self, level: float) -> str:
         promise = guarantee(self.epsilon, self.delta)

@@ -14,6 +14,7 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.estimates.combinations import RawAnswers, Weights, combined, ratio, weights_of
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
+from sottovoce.figures.bars import plot_histogram
 from sottovoce.strategies.laws.variance import Population
 
 __all__ = ["ListedEstimate"]
@@ -68,6 +69,18 @@ class ListedEstimate(Estimate):
         """
         sums = weights_of(self.survey, over, "over"), weights_of(self.survey, under, "under")
         return ratio(self._combinable, *sums, level)
+
+    def plot(self, ax: Any = None, k: int | None = None, level: float = 0.95) -> Any:
+        """Bars with intervals, on a matplotlib axes; returns the axes.
+
+        Answers on a line, such as ages, are a histogram of all of them, in bins as wide as the noise demands. Of
+        others, and where `k` is given, the first or the largest k answers, 20 by default and 200 at most.
+        """
+        if k is None and self.survey.seat is None:
+            histogram = self.survey.question.histogram(self, level)
+            if histogram is not None:
+                return plot_histogram(histogram, self._caption(level), ax, self.survey.title)
+        return super().plot(ax, k, level)
 
     @property
     def _combinable(self) -> RawAnswers:

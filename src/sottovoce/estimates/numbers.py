@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, final
+from typing import ClassVar, Final, NamedTuple, Protocol, final
 
 import numpy as np
 
@@ -17,23 +17,20 @@ from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import CapacityError, SurveyError
 from sottovoce.core.limits import check_number
 from sottovoce.domain.number import NumberGrid
+from sottovoce.estimates.bins import MOST_CELLS, HistogramBin, histogram_bins, readable_starts, rows_of_cumulative
 from sottovoce.estimates.combinations import RawAnswers, combined_interval
 from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.estimates.listed import ListedEstimate
 from sottovoce.estimates.watched import refuse_so_far
-from sottovoce.figures.bars import plot_histogram
 from sottovoce.mechanisms.base import Floats
 from sottovoce.theory.watching import PLANNED
 
-__all__ = ["HistogramBin", "NumberEstimate"]
+__all__ = ["NumberEstimate"]
 
 _CENTRES: Final = 4
 """Centres, over the root of the number of reports, about which distances are bounded; fixed before any report."""
 
 _QUARTILES: Final = (0.25, 0.5, 0.75)
-
-_MOST_BINS: Final = 2**12
-"""Bins up to which all shares are computed together."""
 
 
 class NumberQuestion(Protocol):
@@ -47,17 +44,6 @@ class NumberQuestion(Protocol):
 
     @property
     def ends(self) -> Floats: ...
-
-
-@final
-@dataclass(frozen=True, kw_only=True, repr=False)
-class HistogramBin(Answer):
-    """The share of people whose number is above `start` and at most `end`; the first bin holds `start` too."""
-
-    start: float
-    end: float
-
-    row_fields: ClassVar[tuple[str, ...]] = (*Answer.row_fields, "start", "end")
 
 
 @final
@@ -105,16 +91,14 @@ class NumberEstimate(ListedEstimate):
             raise refuse_so_far("a quantile has no interval")
         return _quantile(self._combinable, self.values, self.interval(level), q, level)
 
-    def histogram(self, level: float = 0.95) -> list[HistogramBin]:
-        """The share of people in every bin of a number, each with its interval; needs wants="distribution"."""
-        return _histogram(self._combinable, level)
+    def histogram(self, level: float = 0.95, merged: bool = False) -> list[HistogramBin]:
+        """The share of people in every bin of a number, each with its interval; needs wants="distribution".
 
-    def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
-        """Bars with intervals, on a matplotlib axes; of a distribution its whole histogram. Returns the axes."""
-        question = _number(self._combinable)
-        if question.wants != "distribution":
-            return super().plot(ax, k, level)
-        return plot_histogram(self.histogram(level), question.grid.unit, self._caption(level), ax)
+        `merged` makes bins so wide that they can be told from the noise of this many reports, as pictures do.
+        """
+        if not isinstance(merged, bool):
+            raise SurveyError("merged must be True or False").at("merged")
+        return _histogram(self._combinable, level, merged)
 
     def _summary(self, most: int) -> tuple[list[Answer], int]:
         """The mean and what else was asked for; the shares at or below each number are further answers."""
@@ -208,35 +192,20 @@ def _quantile(answers: RawAnswers, values: Floats, interval: Interval, q: float,
     return _in_unit(question, label, value, (float(ends[bins[0]]), float(ends[bins[-1] + 1])), level, method)
 
 
-def _histogram(answers: RawAnswers, level: float) -> list[HistogramBin]:
-    """The share of every bin, each with an interval at this level."""
+def _histogram(answers: RawAnswers, level: float, merged: bool) -> list[HistogramBin]:
+    """The share of every bin, or of bins that were merged, each with an interval at this level."""
     check_level(level)
     question = _distribution(answers, "histogram")
-    bins = len(answers.raw)
-    if bins > _MOST_BINS:
-        raise CapacityError(f"a histogram has at most {_MOST_BINS:,} bins here; ask with fewer points, or combine some")
-    weights = np.eye(bins) - np.eye(bins, k=-1)
-    interval = combined_interval(answers, weights, level)
-    shares = weights @ answers.raw
-    method = interval.method + _clipping(question)
-    unit = f" {question.grid.unit}" if question.grid.unit else ""
-    columns = (column.tolist() for column in (shares, interval.low, interval.high))
-    rows = zip(question.ends[:-1].tolist(), question.ends[1:].tolist(), *columns, strict=True)
-    return [
-        HistogramBin(
-            label=f"{start:g} to {end:g}{unit}",
-            value=min(max(share, low), high),
-            low=low,
-            high=high,
-            raw=share,
-            method=method,
-            level=level,
-            is_share=True,
-            start=start,
-            end=end,
-        )
-        for start, end, share, low, high in rows
-    ]
+    cells, ends = len(answers.raw), question.ends
+    if cells > MOST_CELLS:
+        raise CapacityError(f"a histogram has at most {MOST_CELLS:,} bins here; ask with fewer points, or combine some")
+    rows, unit = rows_of_cumulative(cells), f" {question.grid.unit}" if question.grid.unit else ""
+    starts = readable_starts(answers, cells, rows) if merged else np.arange(cells)
+
+    def named(first: int, last: int) -> str:
+        return f"{ends[first]:g} to {ends[last + 1]:g}{unit}"
+
+    return list(histogram_bins(answers, rows, starts, ends, named, level, _clipping(question)))
 
 
 def _in_unit(

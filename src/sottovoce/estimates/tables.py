@@ -235,7 +235,10 @@ class ShareTable:
     def plot(self, ax: Any = None, level: float = 0.95) -> Any:
         """Bars of the cells in their order, 200 at most, with intervals, on a matplotlib axes; returns the axes."""
         caption = f"{repr(self).strip('<>')}, {100 * level:g} % intervals"
-        return plot_answers(self.answers(level), caption, ax, chosen="first")
+        # The caption names the attributes, so that a bar can be called "Austria, free".
+        values = product(*(axis.labels() for axis in self.axes))
+        cells = [replace(cell, label=", ".join(of)) for cell, of in zip(self.answers(level), values, strict=True)]
+        return plot_answers(cells, caption, ax, chosen="first", title=self.raw_answers.survey.title)
 
     def __str__(self) -> str:
         """The first cells, and what the table is made from."""

@@ -51,6 +51,7 @@ def answers_html(answers: Sequence[Answer], caption: str, total: int) -> str:
 MOST_BARS: Final = 200
 """Bars of one picture: more make it too tall for screens and for image files."""
 
+_ABOVE_LEGEND: Final = 26
 _ROOM: Final = 0.05
 """On both sides of what is drawn, as a share of it."""
 
@@ -62,6 +63,7 @@ def plot_answers(
     *,
     total: int | None = None,
     chosen: str = "largest",
+    title: str = "",
 ) -> Any:
     """Bars of answers with their intervals; small marks for the raw estimate.
 
@@ -75,6 +77,8 @@ def plot_answers(
         The number of all answers; the caption says it if these are fewer.
     chosen
         Which of them these are.
+    title
+        What was asked; above the picture.
 
     Returns
     -------
@@ -117,46 +121,50 @@ def plot_answers(
         caption = f"{len(shown):,} of {all_of_them:,} values, the {chosen}; {caption}"
     finish_bars(ax, f"{unit}\n{caption}" if unit and not percent else caption, percent=percent)
     legend_above(ax)
+    if title:
+        # Above the legend, whose line is as high as this.
+        ax.set_title(title, loc="left", pad=_ABOVE_LEGEND, color=colours_on(ax)["ink"], parse_math=False)
     return ax
 
 
-class Bin(Protocol):
-    """A bar of a histogram: the share from one number to another."""
+class Histogram(Protocol):
+    """Shares of people in bins, from one end to the next."""
 
     @property
-    def start(self) -> float: ...
+    def unit(self) -> str: ...
 
     @property
-    def end(self) -> float: ...
+    def ends(self) -> Sequence[float]: ...
 
     @property
-    def value(self) -> float: ...
+    def value(self) -> Sequence[float]: ...
 
     @property
-    def low(self) -> float: ...
+    def low(self) -> Sequence[float]: ...
 
     @property
-    def high(self) -> float: ...
+    def high(self) -> Sequence[float]: ...
 
 
-def plot_histogram(bins: Sequence[Bin], unit: str, caption: str, ax: Any = None) -> Any:
+def plot_histogram(histogram: Histogram, caption: str, ax: Any = None, title: str = "") -> Any:
     """Bars from bin to bin over the numbers, with intervals where these can be distinguished; returns the axes."""
     require_matplotlib()
     check_axes(ax)
     ax = new_figure(8, 4.2).subplots() if ax is None else ax
-    starts, values, low, high = (
-        np.array([getattr(answer, name) for answer in bins]) for name in ("start", "value", "low", "high")
+    ends, values, low, high = (
+        np.array(column) for column in (histogram.ends, histogram.value, histogram.low, histogram.high)
     )
-    widths = np.array([answer.end - answer.start for answer in bins])
+    starts, widths = ends[:-1], np.diff(ends)
     ax.bar(starts, 100 * values, widths, align="edge", color=STYLE["bar"], edgecolor="white", linewidth=0.6)
-    if len(bins) <= MOST_BARS:
+    if len(values) <= MOST_BARS:
         ax.vlines(starts + widths / 2, 100 * low, 100 * high, color=STYLE["estimate"], linewidth=1.2)
-    finish_axes(ax, unit, "share of people")
+    finish_axes(ax, histogram.unit, "share of people")
     ax.grid(visible=False, axis="x")
-    ax.set_xlim(bins[0].start, bins[-1].end)
+    ax.set_xlim(ends[0], ends[-1])
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_formatter("{x:g} %")
-    ax.set_title(caption, loc="left", fontsize=SMALL, color=colours_on(ax)["muted"], parse_math=False)
+    heading = f"{title}\n{caption}" if title else caption
+    ax.set_title(heading, loc="left", fontsize=SMALL, color=colours_on(ax)["muted"], parse_math=False)
     return ax
 
 

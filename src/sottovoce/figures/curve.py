@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from textwrap import wrap
 from typing import Any, ClassVar, Final, Literal, final
@@ -29,6 +29,7 @@ _WIDTH: Final = 105
 """Characters of a line of the caption."""
 
 _MOST_TICKS: Final = 9
+_BESIDE: Final = timedelta(days=1)
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -160,6 +161,9 @@ def _finish(ax: Any, curve: DrawnCurve) -> None:
     finish_axes(ax, "", f"{curve.answer}{unit}")
     caption = "\n".join(line for part in curve.caption.splitlines() for line in wrap(part, _WIDTH))
     ax.set_title(caption, loc="left", fontsize=SMALL, color=colours_on(ax)["muted"], parse_math=False)
+    if len(curve.points) == 1:
+        # Around a single day an axis of its own would be years long.
+        ax.set_xlim(curve.points[0].starts - _BESIDE, curve.points[0].starts + _BESIDE)
     marked = curve.points[:: -(-len(curve.points) // _MOST_TICKS)]
     ax.set_xticks([point.starts for point in marked], _day_labels([point.starts for point in marked]))
     if curve.percent:

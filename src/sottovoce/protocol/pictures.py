@@ -53,7 +53,7 @@ class Picture(EstimateSummary, kw_only=True):
         Meta(description="mean, deviation and quantiles of a number, or the mean of each number of a form"),
     ]
     histogram: Annotated[
-        NumberHistogram | None, Meta(description="histogram of a number; null unless its distribution was asked for")
+        NumberHistogram | None, Meta(description="histogram of answers on a line, such as ages; null for others")
     ]
 
 

@@ -300,7 +300,7 @@ class Question(abc.ABC):
         return []
 
     def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
-        """The histogram of an estimate of a number's distribution; None for others."""
+        """The histogram of an estimate whose answers lie on a line, such as ages; None for others."""
         return None
 
     # --- what the paper prints: a kind of its own theorem says so -------------------------------

@@ -322,19 +322,9 @@ class Number(Question):
         return figures
 
     def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
-        from sottovoce.workloads.pictures import NumberHistogram
+        from sottovoce.workloads.pictures import number_histogram
 
-        if not self.answers_are_shares:
-            return None
-        bins = estimate.histogram(level)
-        return NumberHistogram(
-            unit=self.grid.unit,
-            ends=self.ends.tolist(),
-            value=np.diff(estimate.values, prepend=0.0).tolist(),
-            raw=[answer.raw for answer in bins],
-            low=[answer.low for answer in bins],
-            high=[answer.high for answer in bins],
-        )
+        return number_histogram(self.grid.unit, estimate.histogram(level, True)) if self.answers_are_shares else None
 
     def label(self, index: int) -> str:
         return self.workload.name(index)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
+
+import numpy as np
 
 from sottovoce.core.errors import DomainError
 from sottovoce.core.limits import MAX_DOMAIN_SIZE
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain, domain_from_statement
+from sottovoce.domain.ranges import RangeDomain
+from sottovoce.estimates.bins import MOST_CELLS, histogram_bins, readable_starts, rows_of_shares
 from sottovoce.questions.base import Question, plain_attributes
 from sottovoce.questions.parameter import DOMAIN_PARAMETERS, Parameter, clear_question, missing_parameter
 from sottovoce.questions.people import People
@@ -17,7 +21,13 @@ from sottovoce.theory.bounds import Bound, theorem_4_2
 from sottovoce.workloads.identity import Identity
 from sottovoce.workloads.naming import is_text_labelled
 
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import NumberHistogram
+
 __all__ = ["Shares", "shares"]
+
+_FEWEST: Final = 12
+"""Integers from which on they are drawn as a line; fewer are bars with labels."""
 
 
 @clear_question('sv.shares(["tea", "coffee"])')
@@ -126,6 +136,23 @@ class Shares(Question):
     @property
     def listed_by_size(self) -> bool:
         return True
+
+    def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
+        """Of integers in a range; bins hold several of them where single ones cannot be told from noise."""
+        from sottovoce.workloads.pictures import number_histogram
+
+        line = self.domain
+        if not isinstance(line, RangeDomain) or line.step < 0 or not _FEWEST <= line.size <= MOST_CELLS:
+            return None
+        rows = rows_of_shares(line.size)
+        ends = line.start - line.step / 2 + line.step * np.arange(line.size + 1)
+        starts = readable_starts(estimate._combinable, line.size, rows)
+
+        def named(first: int, last: int) -> str:
+            return line.label(first) if first == last else f"{line.label(first)} to {line.label(last)}"
+
+        bins = histogram_bins(estimate._combinable, rows, starts, ends, named, level)
+        return number_histogram("", bins)
 
     def private_input(self, value: object) -> int:
         return self.domain.index(value)

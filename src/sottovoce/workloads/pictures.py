@@ -25,6 +25,7 @@ __all__ = [
     "Panel",
     "line_of",
     "number_figure",
+    "number_histogram",
     "table_panels",
 ]
 
@@ -82,9 +83,10 @@ class NumberFigure(msgspec.Struct):
 
 
 class NumberHistogram(msgspec.Struct):
-    """Shares of people between `ends`, projected and raw, with intervals."""
+    """Shares of people in bins between `ends`, each with its label: projected and raw, with intervals."""
 
     unit: str
+    labels: list[str]
     ends: list[float]
     value: list[float]
     raw: list[float]
@@ -95,6 +97,13 @@ class NumberHistogram(msgspec.Struct):
 def number_figure(name: str, grid: NumberGrid, answer: Any) -> NumberFigure:
     """A figure in the unit of a number, which lies between the ends that numbers are clipped to."""
     return NumberFigure(name, grid.unit, answer.value, answer.low, answer.high, grid.low, grid.high)
+
+
+def number_histogram(unit: str, bins: Sequence[Any]) -> NumberHistogram:
+    """The histogram of bins that begin where the one before ends."""
+    columns = {name: [getattr(one, name) for one in bins] for name in ("value", "raw", "low", "high")}
+    ends = [*(one.start for one in bins), bins[-1].end]
+    return NumberHistogram(unit=unit, labels=[one.label for one in bins], ends=ends, **columns)
 
 
 def table_panels(attributes: Sequence[tuple[str, Domain]], start: int, times: str) -> Iterator[Panel]:

@@ -96,6 +96,7 @@ export interface CurvePointBody {
   /** behind the estimate; 0 where they are too few to be shown */
   n_reports: number;
   value: number | null;
+  raw: number | null;
   low: number | null;
   high: number | null;
   band_low: number | null;
@@ -118,6 +119,7 @@ export interface DifferenceBody {
   unit: string;
   share: boolean;
   value: number;
+  raw: number;
   low: number;
   high: number;
   level: number;
@@ -324,9 +326,10 @@ export interface NumberFigure {
   most: number;
 }
 
-/** Shares of people between `ends`, projected and raw, with intervals. */
+/** Shares of people in bins between `ends`, each with its label: projected and raw, with intervals. */
 export interface NumberHistogram {
   unit: string;
+  labels: string[];
   ends: number[];
   value: number[];
   raw: number[];
@@ -444,7 +447,7 @@ export interface Picture {
   panels: (Bars | Cdf | Heatmap | Intervals)[];
   /** mean, deviation and quantiles of a number, or the mean of each number of a form */
   figures: NumberFigure[];
-  /** histogram of a number; null unless its distribution was asked for */
+  /** histogram of answers on a line, such as ages; null for others */
   histogram: NumberHistogram | null;
 }
 

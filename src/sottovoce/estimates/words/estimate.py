@@ -14,6 +14,7 @@ from sottovoce.core.answer import Answer
 from sottovoce.core.entries import entries_of
 from sottovoce.core.errors import SurveyError, UnknownAnswerError
 from sottovoce.core.extras import import_pandas
+from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain.words.codes import WordCode
@@ -25,6 +26,7 @@ from sottovoce.estimates.watched import Always, check_always, level_of_look, loo
 from sottovoce.estimates.words.influence import intrusions, word_influence
 from sottovoce.estimates.words.intervals import chosen_words, raw_share, selected_interval
 from sottovoce.estimates.words.search import FoundWord, SearchRule, WordSearch, search_words
+from sottovoce.figures.bars import plot_answers
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.projections.checks import Projected
 from sottovoce.projections.simplex import project_capped
@@ -340,6 +342,24 @@ class WordEstimate(Estimate):
         """The words found as columns: value, raw, low, high and certain, the most common first."""
         return {**super().columns(level), "certain": self.certain}
 
+    def plot(self, ax: Any = None, k: int | None = None, level: float = 0.95, doubtful: bool = False) -> Any:
+        """Bars of the k most common words, 20 by default and 200 at most; returns the matplotlib axes.
+
+        Words that may be there by chance are drawn only if `doubtful` is true.
+        """
+        if not isinstance(doubtful, bool):
+            raise SurveyError("doubtful must be True or False").at("doubtful")
+        words = [word for word in self.top(max(1, len(self)), level) if word.certain or doubtful]
+        shown = words[: check_integer("k", 20 if k is None else k, 1, 2**53)]
+        note = "; (?) may be there by chance" if doubtful and not self.certain.all() else ""
+        return plot_answers(shown, self._caption(level) + note, ax, total=len(words), title=self.survey.title)
+
+    def _summary(self, most: int) -> tuple[list[Answer], int]:
+        """The certain words; the others, which may be there by chance, are counted in the last line."""
+        certain = [word for word in self.top(max(1, len(self))) if word.certain]
+        return certain[:most], len(certain[most:])
+
     def _caption(self, level: float) -> str:
-        doubt = "" if self.certain.all() else "; (?) may be there by chance"
-        return super()._caption(level) + doubt
+        doubtful = int((~self.certain).sum())
+        also = f"; {plural(doubtful, 'word')} more that may be there by chance" if doubtful else ""
+        return super()._caption(level) + also

@@ -121,10 +121,20 @@ def _certain(
 
 def _chosen_limits(hits: Any, n: Any, rule: LevelRule, miss: float) -> tuple[Floats, Floats]:
     """Limits of the chance of support of very many words."""
-    effect = rule.shared.design_effect
-    low = limits_of_many(hits / effect, n / effect, float(np.log(miss)))
-    high = limits_of_many(hits / effect + 1, n / effect, float(np.log1p(-miss)))
+    effect, (fewer, more) = rule.shared.design_effect, _possible(hits, n, rule)
+    low = limits_of_many(fewer / effect, n / effect, float(np.log(miss)))
+    high = limits_of_many(more / effect + 1, n / effect, float(np.log1p(-miss)))
     return np.where(hits > 0, low, 0.0), np.where(hits < n, high, 1.0)
+
+
+def _possible(hits: Any, n: Any, rule: LevelRule) -> tuple[Floats, Floats]:
+    """Support for the lower and for the upper limit, at most a standard deviation beyond everybody's and nobody's.
+
+    So no interval is a point: a limit is moved outwards only, where support is hardly possible.
+    """
+    own, none = rule.shared.own, rule.shared.none
+    most, least = (n * own + np.sqrt(n * own * (1 - own)), n * none - np.sqrt(n * none * (1 - none)))
+    return np.minimum(hits, most), np.maximum(hits, least)
 
 
 def selected_interval(mechanism: HashedPrefixes, search: WordSearch, level: float, simultaneous: bool) -> Interval:
@@ -146,9 +156,10 @@ def selected_interval(mechanism: HashedPrefixes, search: WordSearch, level: floa
 
 def _limits(hits: Any, least: Any, n: Any, rule: LevelRule, miss: float) -> tuple[Floats, Floats]:
     """Limits of the chance of support, given that it reached the least."""
-    seen, passed, reports = (column / rule.shared.design_effect for column in (hits, least, n))
-    low = limit_given_passing(seen, passed, reports, float(np.log(miss)))
-    high = limit_given_passing(seen + 1, passed, reports, float(np.log1p(-miss)))
+    fewer, more = _possible(hits, n, rule)
+    low_at, high_at, passed, reports = (column / rule.shared.design_effect for column in (fewer, more, least, n))
+    low = limit_given_passing(low_at, passed, reports, float(np.log(miss)))
+    high = limit_given_passing(high_at + 1, passed, reports, float(np.log1p(-miss)))
     return np.where(hits > 0, low, 0.0), np.where(hits < n, high, 1.0)
 
 

@@ -19,7 +19,7 @@ export function panelsOf(picture: Picture): PicturePanel[] {
   if (picture.certain !== null) return wordPanels(picture.certain, picture.words);
   if (histogram === null) return panels;
   const title = `share of people in each bin${histogram.unit && ` (${histogram.unit})`}`;
-  return [...panels, { view: "histogram", title, start: 0, stop: histogram.value.length, shares: true }];
+  return [{ view: "histogram", title, start: 0, stop: histogram.value.length, shares: true }, ...panels];
 }
 
 /** How the person wants to look at it. */
@@ -71,8 +71,7 @@ function listed(name: string, picture: Picture, { places }: WordsPanel, show: Ch
 
 /** Bins beside each other, in their order. */
 function binned(name: string, { histogram, level }: Picture, show: Choice["show"]): BarsSpec {
-  const { ends, value, raw, low, high } = histogram!;
-  const labels = value.map((_, at) => `${figure(ends[at]!)} to ${figure(ends[at + 1]!)}`);
+  const { labels, value, raw, low, high } = histogram!;
   return { name, labels, value, raw, low, high, order: "domain", show, share: true, level };
 }
 
