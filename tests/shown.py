@@ -41,6 +41,8 @@ class Kind(NamedTuple):
     """A few values; people of one draw have one of them each."""
     further: Callable[[Any, float], Iterable[tuple[Answer, float, float]]] = lambda estimate, level: ()
     """Further answers with their ranges."""
+    certain: tuple[str, ...] = ()
+    """Labels of what is true of everybody."""
 
 
 def _some(*values: Any) -> Callable[[np.random.Generator], list[Any]]:
@@ -53,7 +55,8 @@ def _some(*values: Any) -> Callable[[np.random.Generator], list[Any]]:
 def _of_shares(estimate: Any, level: float) -> Iterator[tuple[Answer, float, float]]:
     first, second, *_ = estimate.labels()
     yield estimate.difference(first, second, level=level), -1, 1
-    yield estimate.sum([first, second], level=level), 0, 1 if estimate.survey.kind == "shares" else 2
+    everybody = len(estimate) == 2
+    yield estimate.sum([first, second], level=level), int(everybody), 1 if estimate.survey.kind == "shares" else 2
     yield estimate.ratio([first], [first, second], level=level), 0, 1
 
 
@@ -96,12 +99,15 @@ KINDS: Mapping[str, Kind] = {
     "a hundred values": Kind(sv.Survey(sv.shares(range(100)), epsilon=1.0), _some(0, 1, 50, 99), _of_shares),
     "hadamard": Kind(sv.Survey(sv.shares(range(24)), epsilon=1.0, mechanism="hadamard"), _some(0, 3, 23), _of_shares),
     "unary": Kind(sv.Survey(_DRINKS, epsilon=2.0, mechanism="unary_optimized"), _some(*_DRINKS), _of_shares),
-    "cumulative": Kind(sv.Survey(sv.queries(sv.workloads.Prefix(16)), epsilon=1.0), _some(0, 7, 15)),
+    "cumulative": Kind(sv.Survey(sv.queries(sv.workloads.Prefix(16)), epsilon=1.0), _some(0, 7, 15), certain=("<= 15",)),
     "choices": Kind(sv.Survey(sv.choices(_DRINKS), epsilon=2.0), _SUBSETS, _of_shares),
     "mean": Kind(sv.Survey(sv.number(-5, 45, "minutes"), epsilon=1.0), _NUMBERS, _of_number),
     "spread": Kind(sv.Survey(sv.number(-5, 45, "minutes", wants="spread"), epsilon=2.0), _NUMBERS, _of_number),
     "distribution": Kind(
-        sv.Survey(sv.number(-5, 45, "minutes", wants="distribution", points=10), epsilon=2.0), _NUMBERS, _of_number
+        sv.Survey(sv.number(-5, 45, "minutes", wants="distribution", points=10), epsilon=2.0),
+        _NUMBERS,
+        _of_number,
+        ("<= 45 minutes",),
     ),
     "records": Kind(sv.Survey(_FORM, epsilon=4.0), _RECORDS, _of_records),
     "vector": Kind(
@@ -128,6 +134,7 @@ def rows_of(kind: Kind, estimate: Any, level: float) -> Iterator[Row]:
     """Every number that Python, files and pages show of an estimate."""
     least, most = (np.broadcast_to(end, len(estimate)).tolist() for end in kind.survey.answer_range)
     ends = dict(zip(estimate.labels(), zip(least, most, strict=True), strict=True))
+    ends |= dict.fromkeys(kind.certain, (1.0, 1.0))
     for answer in estimate.answers(level):
         yield Row("answers", answer.label, answer.value, answer.low, answer.high, *ends[answer.label])
     for row in json.loads(estimate.to_json(level), parse_constant=_odd)["answers"]:

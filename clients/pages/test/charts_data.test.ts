@@ -136,10 +136,10 @@ test("only bounds that the collector has stated are told, never one guessed betw
   assert.equal(promise(curve, null, 900, false), "The bound on the expected error is 1.");
 });
 
-test("a histogram stands beside the panels, with its bins in their order", () => {
-  const histogram = { unit: "minutes", ends: [0, 5, 10], value: [0.25, 0.75], raw: [0.2, 0.8], low: [0.1, 0.7], high: [0.3, 0.9] };
+test("a histogram stands before the panels, with its bins in their order", () => {
+  const histogram = { unit: "minutes", labels: ["0 to 5", "5 to 10"], ends: [0, 5, 10], value: [0.25, 0.75], raw: [0.2, 0.8], low: [0.1, 0.7], high: [0.3, 0.9] };
   const picture = { ...PICTURE, histogram };
-  const [panel] = panelsOf(picture).slice(-1);
+  const [panel] = panelsOf(picture);
   const { spec } = drawn(picture, panel!, { ...CHOICE, order: "value" });
   assert.equal(spec.name, "Share of people in each bin (minutes)");
   assert.deepEqual([(spec as BarsSpec).labels, (spec as BarsSpec).order], [["0 to 5", "5 to 10"], "domain"]);

@@ -18,7 +18,7 @@ const PERIODS = [period(1, 900), period(2, 0), period(3, 1000), period(4, 300, "
 
 const point = (number: number, value: number | null): CurvePointBody => ({
   period: number, label: `week ${number}`, starts: day(number).slice(0, 10), state: number === 4 ? "open" : value === null ? "empty" : "closed", n_reports: 900,
-  value, low: value === null ? null : value - 0.1, high: value === null ? null : value + 0.1,
+  value, raw: value, low: value === null ? null : value - 0.1, high: value === null ? null : value + 0.1,
   band_low: value === null || number === 4 ? null : value - 0.2, band_high: value === null || number === 4 ? null : value + 0.2,
 });
 
@@ -71,9 +71,9 @@ test("the file has a row for every answer and period, and no formula", () => {
   const rows = csvOf([body("=1+1", [0.5]), body('a "b", c', [null])]).trimEnd().split("\r\n");
   assert.equal(rows.length, 3);
   assert.ok(rows[0]?.startsWith("answer,period,label,starts,state,n_reports,value"));
-  assert.ok(rows[1]?.startsWith("'=1+1,1,week 1,2027-01-04,closed,900,0.5,0.4,0.6,"));
+  assert.ok(rows[1]?.startsWith("'=1+1,1,week 1,2027-01-04,closed,900,0.5,0.5,0.4,0.6,"));
   assert.ok(rows[2]?.startsWith('"a ""b"", c",1,'));
-  assert.ok(rows[2]?.endsWith(",empty,900,,,,,,"));
+  assert.ok(rows[2]?.endsWith(",empty,900,,,,,,,"));
 });
 
 test("of two answers one is drawn at first, of many three", () => {
@@ -93,7 +93,7 @@ test("how it stands: which period runs, what takes late answers, what comes next
 });
 
 test("a difference and a trend say whether zero is left out", () => {
-  const found = { later: 3, earlier: 1, answer: "yes", unit: "", share: true, value: 0.1, low: -0.01, high: 0.21, level: 0.95, method: "" };
+  const found = { later: 3, earlier: 1, answer: "yes", unit: "", share: true, value: 0.1, raw: 0.1, low: -0.01, high: 0.21, level: 0.95, method: "" };
   assert.match(differenceWords("week of 4 January 2027", "January 2027", found), /^From the week of 4 January 2027 to January 2027, “yes” rose by 10 points\. 95\u00a0% .*: −1 point to 21 points\. The interval contains zero/);
   assert.match(differenceWords("week 1", "week 3", { ...found, value: -0.1, low: -0.2, high: -0.05 }), /fell by 10 points.*leaves out zero/);
   const trend = { answer: "yes", unit: "", slope: 0.01, low: 0.005, high: 0.015, level: 0.95, p_value: 1e-9, statistic: 9, degrees: 2, p_value_change: 0.034, periods: 3, statement: "" };
