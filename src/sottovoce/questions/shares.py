@@ -145,7 +145,7 @@ class Shares(Question):
         if not isinstance(line, RangeDomain) or line.step < 0 or not _FEWEST <= line.size <= MOST_CELLS:
             return None
         rows = rows_of_shares(line.size)
-        ends = line.start - line.step / 2 + line.step * np.arange(line.size + 1)
+        ends = line.start - line.step / 2 + line.step * np.arange(line.size + 1, dtype=np.float64)
         starts = readable_starts(estimate._combinable, line.size, rows)
 
         def named(first: int, last: int) -> str:

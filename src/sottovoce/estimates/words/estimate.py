@@ -349,15 +349,20 @@ class WordEstimate(Estimate):
         """
         if not isinstance(doubtful, bool):
             raise SurveyError("doubtful must be True or False").at("doubtful")
-        words = [word for word in self.top(max(1, len(self)), level) if word.certain or doubtful]
+        words = self._sorted(level, doubtful)
         shown = words[: check_integer("k", 20 if k is None else k, 1, 2**53)]
         note = "; (?) may be there by chance" if doubtful and not self.certain.all() else ""
         return plot_answers(shown, self._caption(level) + note, ax, total=len(words), title=self.survey.title)
 
     def _summary(self, most: int) -> tuple[list[Answer], int]:
         """The certain words; the others, which may be there by chance, are counted in the last line."""
-        certain = [word for word in self.top(max(1, len(self))) if word.certain]
+        certain: list[Answer] = [*self._sorted(0.95, False)]
         return certain[:most], len(certain[most:])
+
+    def _sorted(self, level: float, doubtful: bool) -> list[WordAnswer]:
+        """The words found, the most common first; those that may be there by chance if asked for."""
+        order = np.argsort(-self.shown(level), kind="stable").tolist()
+        return [self._answer(at, level) for at in order if doubtful or self.found[at].certain]
 
     def _caption(self, level: float) -> str:
         doubtful = int((~self.certain).sum())
