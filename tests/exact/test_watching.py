@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from listed_designs import Listed
 from refusing import refuses
 from sottovoce.core.errors import SurveyError
+from sottovoce.strategies.laws.law import Evidence
 from sottovoce.theory.tails import clopper_pearson
 from sottovoce.theory.watching import PLANNED, bit_limits, bounded_limits, listed_limits, miss_of_look, strength
 from sottovoce.workloads import Marginals, Prefix
@@ -118,6 +120,48 @@ def test_strength_and_misses_of_looks():
     ]
     assert np.array(widths) / 1.96 == pytest.approx([1.94, 1.55, 1.66], abs=0.01)
     assert sum(miss_of_look(n, MISS, 50) for n in range(1, 10**5)) <= MISS
+
+
+DESIGNS = [
+    (Prefix(4), "histogram", "hadamard"),
+    (Prefix(4), "histogram", "subset_selection"),
+    (Prefix(4), "haar", "auto"),
+    (Prefix(4), "optimized", "auto"),
+    (Marginals(k=1, a=2, b=2), "fourier", "auto"),
+    (Marginals(k=1, a=2, b=2), "histogram", "hadamard_blocks"),
+]
+
+
+@pytest.mark.parametrize(("workload", "strategy", "mechanism"), DESIGNS)
+def test_the_law_of_a_report_limits_its_variance_and_reach_for_every_population(workload, strategy, mechanism):
+    """What limits at every look are made of, against the enumerated channel: without any limit from the counts."""
+    survey = sv.Survey(sv.queries(workload), epsilon=1.0, strategy=strategy, mechanism=mechanism)
+    listed, rng = Listed.of(survey.design), np.random.default_rng(3)
+    for rows in (np.eye(len(listed.matrix)), np.array([[1.0, *[0.0] * (len(listed.matrix) - 2), -1.0]])):
+        law = survey.design.law(None if len(rows) > 1 else rows, Evidence(None, 10, 0.01, always=True))
+        answers, true = rows @ listed.answers.T, rows @ listed.matrix
+        bits = np.zeros(len(rows), dtype=bool) if law.bits is None else ~np.isnan(law.bits[0])
+        least, most = true.min(axis=1), true.max(axis=1)
+        far = np.maximum(answers.max(axis=1) - least, most - answers.min(axis=1))
+        assert (bits | (far <= law.reach + 1e-9)).all()
+        for people in [*np.eye(true.shape[1]), *rng.dirichlet(np.full(true.shape[1], 0.3), 10)]:
+            y = true @ people
+            variance = answers**2 @ (people @ listed.chances) - y**2
+            for place in (y, least, (least + most) / 2):
+                assert (bits | ((law.anywhere or law.curve)(place).at(y) >= variance - 1e-9)).all()
+
+
+@pytest.mark.parametrize(("workload", "strategy", "mechanism"), DESIGNS)
+def test_listed_reports_have_the_mean_that_is_the_raw_answer(workload, strategy, mechanism):
+    survey = sv.Survey(sv.queries(workload), epsilon=1.0, strategy=strategy, mechanism=mechanism)
+    one, other = (0, 1) if isinstance(workload, Prefix) else ((0, 0), (1, 0))
+    people = [one] * 300 + [other] * 200
+    estimate = survey.estimate(survey.simulate(people, seed=3))
+    law = survey.design.law(None, Evidence(estimate.counts, 500, 0.01, always=True))
+    assert law.miss == 0.01  # nothing is spent on limits that hold at one look only
+    if law.listed is not None:
+        assert law.listed @ np.asarray(estimate.counts) / 500 == pytest.approx(estimate.raw)
+    assert (law.listed is None) == (strategy in {"haar", "fourier"} or mechanism == "subset_selection")
 
 
 # --- estimates of every kind ------------------------------------------------------------------------
