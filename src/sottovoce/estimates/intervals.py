@@ -7,9 +7,11 @@ the estimate that was not accounted for in the level.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Real
+from statistics import NormalDist
 from typing import Any, Final, final
 
 import numpy as np
@@ -21,6 +23,7 @@ from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.theory.feldman_cousins import EXACT, feldman_cousins
 from sottovoce.theory.tails import METHODS, clopper_pearson, deviation
+from sottovoce.theory.three_values import LEAST_MISS, MOST_REPORTS, THREE_VALUES, lower_limit
 
 __all__ = [
     "Interval",
@@ -99,7 +102,7 @@ def certified_interval(observed: Observed, level: float, together: int = 1) -> I
     evidence = Evidence(observed.counts, n, (1 - level) / (2 * together))
     ends = None if observed.weights is None else (observed.least, observed.most)
     law = design.law(observed.weights, evidence, ends)
-    methods, bias = (*METHODS, EXACT), raw_bias(observed)
+    methods, bias = (*METHODS, EXACT, THREE_VALUES), raw_bias(observed)
     low, high, used = _ends(observed, law, bias)
     low, high = (low - bias).clip(observed.least, observed.most), (high + bias).clip(observed.least, observed.most)
     return Interval(
@@ -162,14 +165,48 @@ def _ends(observed: Observed, law: ReportLaw, bias: Any) -> tuple[Floats, Floats
         counted = _counted(observed, law, bias, exact)
         if exact.all():
             return *counted, np.array([len(METHODS)])
-    near = replace(observed, raw=_near_range(observed, law))
-    low, low_method = _end(near, law, -1)
-    high, high_method = _end(near, law, 1)
-    used = np.append(low_method, high_method)
+    three = ~exact & _has_three_values(observed, law)
+    if (exact | three).all():
+        low, high, used = observed.raw.copy(), observed.raw.copy(), np.zeros(2 * len(exact), dtype=np.int64)
+    else:
+        near = replace(observed, raw=_near_range(observed, law))
+        low, low_method = _end(near, law, -1)
+        high, high_method = _end(near, law, 1)
+        used = np.append(low_method, high_method)
     if exact.any():
         low[exact], high[exact] = counted
         used = np.where(np.append(exact, exact), len(METHODS), used)
+    for answer in np.flatnonzero(three).tolist():
+        low[answer], high[answer] = _of_three_values(observed, law, answer)
+        used[[answer, len(exact) + answer]] = len(METHODS) + 1
     return low, high, used
+
+
+def _has_three_values(observed: Observed, law: ReportLaw) -> Any:
+    """Where limits of a difference of two counts are used: by design, level and number of reports alone."""
+    if law.three is None or law.three.miss < LEAST_MISS or observed.n_reports > MOST_REPORTS:
+        return np.zeros(observed.raw.shape, dtype=np.bool_)
+    return ~np.isnan(law.three.step)
+
+
+def _of_three_values(observed: Observed, law: ReportLaw, answer: int) -> tuple[float, float]:
+    """Ends of an answer whose X can be three numbers, from the difference of two counts.
+
+    Where that lies far outside its range, it is moved to half a deviation from it for the end on the other side: larger
+    counts would exclude more, so the level cannot fall, and something of the range is left.
+    """
+    n, three = observed.n_reports, law.three
+    assert three is not None
+    step, base, most = (float(part[answer]) for part in (three.step, three.base, three.most))
+    raw, *ends = (
+        (float(np.broadcast_to(part, observed.raw.shape)[answer]) - base) / step * n
+        for part in (observed.raw, observed.least, observed.most)
+    )
+    half = max(0.0, NormalDist().inv_cdf(1 - three.miss)) * math.sqrt(n * most) / 2
+    first = min(round(raw), math.floor(max(ends) + half), n)
+    last = max(round(raw), math.ceil(min(ends) - half), -n)
+    region = three.miss, float(three.least[answer]), most
+    return base + step * lower_limit(first, n, *region), base - step * lower_limit(-last, n, *region)
 
 
 def _counted(observed: Observed, law: ReportLaw, bias: Any, exact: Any) -> tuple[Floats, Floats]:

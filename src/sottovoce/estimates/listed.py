@@ -42,7 +42,7 @@ class ListedEstimate(Estimate):
         >>> survey = sv.Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0)
         >>> estimate = survey.estimate(survey.simulate(["tea"] * 6000 + ["coffee"] * 4000, seed=1))
         >>> print(estimate.combine({"tea": 1, "coffee": -1}))
-        tea - coffee: 20.6 % (15.1 % to 26.2 %)
+        tea - coffee: 20.6 % (15.8 % to 25.5 %)
         """
         if not isinstance(weights, Mapping):
             raise SurveyError("weights must map labels to numbers, such as {'a': 1, 'b': -1}").at("weights")

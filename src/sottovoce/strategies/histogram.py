@@ -31,6 +31,7 @@ from sottovoce.strategies.laws.roots import MAX_VALUES, root_of
 from sottovoce.strategies.laws.rows import is_listable, mean_squares
 from sottovoce.strategies.laws.spectrum import operator_norm
 from sottovoce.strategies.laws.spread import Spread
+from sottovoce.strategies.laws.three_values import three_values
 from sottovoce.strategies.laws.variance import Parabola, Population, Variance, listed_variance
 from sottovoce.strategies.listed import MAX_HELD, MOST_WORK, ListedStrategy, row_blocks
 from sottovoce.strategies.reading import Projection, nearest_answers
@@ -275,8 +276,10 @@ class Histogram(ListedStrategy):
             return law_of_weighted_shares(workload, weights, shares.law(None, evidence))
         if isinstance(m, SymmetricMechanism):
             law = law_of_symmetric(workload, m, self._parabola, self.spread.per_answer, evidence)
-            return replace(law, listed=self._counted_answers(evidence))
-        return self._listed_law(evidence, answer_bits(workload, m))
+            law = replace(law, listed=self._counted_answers(evidence))
+        else:
+            law = self._listed_law(evidence, answer_bits(workload, m))
+        return replace(law, three=three_values(workload, m, evidence))
 
 
 def _stated(value: Floats, status: str) -> Variance:

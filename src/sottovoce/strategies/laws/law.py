@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.laws.variance import VarianceCurve
 
-__all__ = ["Evidence", "ReportLaw", "fixed"]
+__all__ = ["Evidence", "ReportLaw", "ThreeValues", "fixed"]
 
 
 @final
@@ -31,6 +31,26 @@ class Evidence:
     def limiting(self) -> Counts | None:
         """The counts, if variances may be limited by them: such limits hold at one look, and not at all of them."""
         return None if self.always else self.counts
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ThreeValues:
+    """Answers whose X is `base` or `step` below or above it; NaN where it is not.
+
+    Attributes
+    ----------
+    least, most
+        Limits of the chance that X is not `base`.
+    miss
+        What is left of the one-sided miss once these limits are accounted for.
+    """
+
+    step: Floats
+    base: Floats
+    least: Floats
+    most: Floats
+    miss: float
 
 
 @final
@@ -71,6 +91,8 @@ class ReportLaw:
         The expected part of all reports that is behind each count of bits.
     listed
         X of every answer (rows) in every report that is counted by itself (columns), where these are few; None else.
+    three
+        Answers whose X can be three numbers, for people drawn from a population; None if there are none.
     """
 
     curve: Callable[[Floats], VarianceCurve]
@@ -89,6 +111,7 @@ class ReportLaw:
     above: Floats | None = None
     below: Floats | None = None
     third: Callable[[Floats], Floats] | None = None
+    three: ThreeValues | None = None
 
 
 def fixed(curve: VarianceCurve) -> Callable[[Floats], VarianceCurve]:
