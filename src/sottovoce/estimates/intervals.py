@@ -19,7 +19,7 @@ import numpy as np
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.laws.law import Evidence, ReportLaw
+from sottovoce.strategies.laws.law import Evidence, ReportLaw, ThreeValues
 from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.theory.feldman_cousins import EXACT, feldman_cousins
 from sottovoce.theory.tails import METHODS, clopper_pearson, deviation
@@ -176,9 +176,10 @@ def _ends(observed: Observed, law: ReportLaw, bias: Any) -> tuple[Floats, Floats
     if exact.any():
         low[exact], high[exact] = counted
         used = np.where(np.append(exact, exact), len(METHODS), used)
-    for answer in np.flatnonzero(three).tolist():
-        low[answer], high[answer] = _of_three_values(observed, law, answer)
-        used[[answer, len(exact) + answer]] = len(METHODS) + 1
+    if law.three is not None:
+        for answer in np.flatnonzero(three).tolist():
+            low[answer], high[answer] = _of_three_values(observed, law.three, answer)
+            used[[answer, len(exact) + answer]] = len(METHODS) + 1
     return low, high, used
 
 
@@ -189,14 +190,13 @@ def _has_three_values(observed: Observed, law: ReportLaw) -> Any:
     return ~np.isnan(law.three.step)
 
 
-def _of_three_values(observed: Observed, law: ReportLaw, answer: int) -> tuple[float, float]:
+def _of_three_values(observed: Observed, three: ThreeValues, answer: int) -> tuple[float, float]:
     """Ends of an answer whose X can be three numbers, from the difference of two counts.
 
     Where that lies far outside its range, it is moved to half a deviation from it for the end on the other side: larger
     counts would exclude more, so the level cannot fall, and something of the range is left.
     """
-    n, three = observed.n_reports, law.three
-    assert three is not None
+    n = observed.n_reports
     step, base, most = (float(part[answer]) for part in (three.step, three.base, three.most))
     raw, *ends = (
         (float(np.broadcast_to(part, observed.raw.shape)[answer]) - base) / step * n
