@@ -100,7 +100,9 @@ KINDS: Mapping[str, Kind] = {
     "hadamard": Kind(sv.Survey(sv.shares(range(24)), epsilon=1.0, mechanism="hadamard"), _some(0, 3, 23), _of_shares),
     "unary": Kind(sv.Survey(_DRINKS, epsilon=2.0, mechanism="unary_optimized"), _some(*_DRINKS), _of_shares),
     "cumulative": Kind(
-        sv.Survey(sv.queries(sv.workloads.Prefix(16)), epsilon=1.0), _some(0, 7, 15), certain=("<= 15",)
+        sv.Survey(sv.queries(sv.workloads.Prefix(16)), epsilon=1.0, strategy="haar"),
+        _some(0, 7, 15),
+        certain=("<= 15",),
     ),
     "choices": Kind(sv.Survey(sv.choices(_DRINKS), epsilon=2.0), _SUBSETS, _of_shares),
     "mean": Kind(sv.Survey(sv.number(-5, 45, "minutes"), epsilon=1.0), _NUMBERS, _of_number),
