@@ -74,7 +74,7 @@ def test_two_of_three_give_the_third(run, kind):
     assert (error["solved_for"], error["target"]) == ("error", None)
     margin = f"{error['margin'] * (1 + 1e-9)!r}"
     people = run("plan", *words, "--epsilon", "1", "--margin", margin, "--json").json
-    assert (people["solved_for"], people["people"]) == ("people", pytest.approx(1e5, rel=1e-3))
+    assert (people["solved_for"], people["people"]) == ("people", pytest.approx(1e5, rel=3e-3))
     epsilon = run("plan", *words, "--people", "1e5", "--margin", margin, "--strategy", error["strategy"], "--json")
     if error["strategy"] == "optimized":  # a channel is searched for one epsilon
         assert epsilon.status == 2

@@ -32,7 +32,7 @@ def show_tracking_plan(planned: TrackingPlan, publish: str) -> None:
     promise = guarantee(period.epsilon, period.setting.delta) if period.central is None else period.central.asked
     _show_designs(period, f"one period with {people} at {promise}")
     out.print(f"\n{planned}", markup=False)
-    out.print(planned.period.reason, markup=False)
+    out.print(planned.period.design_text, markup=False)
     _show_recall(planned.period)
     _show_notes(planned.period)
     out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
@@ -59,7 +59,7 @@ def show_plan(planned: Plan, publish: str) -> None:
         "epsilon": f"[bold]epsilon {planned.epsilon:.4g}{delta_suffix(planned.delta)}[/]: {accuracy}",
     }[planned.solved_for]
     out.print(f"\n{answer}.")
-    out.print(planned.reason, markup=False)
+    out.print(planned.design_text, markup=False)
     _show_recall(planned)
     _show_notes(planned)
     out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
@@ -127,8 +127,9 @@ def _table(planned: Plan, problem: str) -> Table:
     people = "the worst population" if planned.population is None else "the given population"
     table = titled_table(
         f"{question.kind}: {plural(question.n_answers, 'answer')}{over}; {problem}",
-        f"errors are for {people}; margin: of one answer, at 95 %; variance: exact, an upper bound, or within a stated "
-        f"truncation error; × error: {planned.criterion}, relative to the best",
+        f"errors are for {people}; margin: half the width of the widest interval that will be printed, at 95 %; L2: a "
+        "bound; variance: exact, an upper bound, or within a stated truncation error; × error: "
+        f"{planned.criterion}, relative to the best",
     )
     points = question.answers_are_shares
     least = planned.best.error(planned.criterion)
@@ -143,7 +144,7 @@ def _table(planned: Plan, problem: str) -> Table:
     if fetches:
         table.add_column("fetch", justify="right", no_wrap=True)
     table.add_column("× error", justify="right", no_wrap=True)
-    for option in planned.options:
+    for option in planned.stated_options:
         if option.design is None:
             continue
         fetched = [f"{option.fetched_bytes:,} B" if option.fetched_bytes else ""] if fetches else []
@@ -162,7 +163,7 @@ def _table(planned: Plan, problem: str) -> Table:
 
 def _cells(option: Option, *, points: bool) -> tuple[str, ...]:
     """Errors, status of the variance, and report size."""
-    margin = 100 * option.margin if points else option.margin
+    margin = option.stated_margin * (100 if points else 1)
     return f"± {figure(margin)}", figure(option.l2), option.status, f"{option.report_bytes:,} B"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from sottovoce.core.limits import MAX_EPSILON, MIN_EPSILON
 from sottovoce.planning.plan import Plan
 from sottovoce.planning.solve import MAX_PEOPLE
+from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.options import Option, error_of, usable_designs
 
 __all__ = ["ErrorCurve", "curve_by_epsilon", "curve_by_people", "epsilon_grid", "people_grid"]
@@ -59,13 +60,10 @@ def curve_by_people(plan: Plan) -> ErrorCurve:
     """The error, by the plan's criterion, as a function of the number of people."""
     people = people_grid(plan.people)
     lines = {}
-    for option in plan.options:
+    for option in plan.stated_options:
         if option.design is not None:
             made = [option.design.for_people(n, plan.setting.max_counters) for n in people]
-            errors = [
-                error_of(design, n, plan.criterion, plan.population) for design, n in zip(made, people, strict=True)
-            ]
-            lines[option.name] = tuple(errors)
+            lines[option.name] = tuple(_errors(plan, option, made, people))
     return ErrorCurve(tuple(float(n) for n in people), lines)
 
 
@@ -76,7 +74,8 @@ def curve_by_epsilon(plan: Plan) -> ErrorCurve:
     """
     grid = epsilon_grid(plan.epsilon)
     most = _FARTHEST * plan.best.error(plan.criterion)
-    shown = [option for option in plan.options if option.design is not None and option.error(plan.criterion) <= most]
+    made = [option for option in plan.stated_options if option.design is not None]
+    shown = [option for option in made if option.error(plan.criterion) <= most]
     return ErrorCurve(
         tuple(grid), {option.name: tuple(_at(plan, option, epsilon) for epsilon in grid) for option in shown}
     )
@@ -85,12 +84,19 @@ def curve_by_epsilon(plan: Plan) -> ErrorCurve:
 def _at(plan: Plan, option: Option, epsilon: float) -> float:
     """The error of the same strategy and mechanism at another epsilon; NaN if they cannot serve."""
     if epsilon == option.epsilon:
-        return option.error(plan.criterion)
+        return option.stated_margin if plan.criterion == "margin" else option.l2
     if option.design is None or option.design.searched:
         return math.nan
     setting = replace(plan.setting, epsilon=epsilon, mechanism=option.mechanism)
-    errors = [
-        error_of(design, plan.people, plan.criterion, plan.population)
-        for design in usable_designs(setting, (option.strategy,))
-    ]
-    return min(errors, default=math.nan)
+    designs = usable_designs(setting, (option.strategy,))
+    return min((_errors(plan, option, [design], [plan.people])[0] for design in designs), default=math.nan)
+
+
+def _errors(plan: Plan, option: Option, designs: list[Strategy], people: list[int]) -> list[float]:
+    """The error of a design as made for every number of people.
+
+    Margins are 1.96 standard errors, times what the interval to be printed is wider by where the plan is.
+    """
+    widening = option.stated_margin / option.margin if plan.criterion == "margin" and option.margin > 0 else 1.0
+    made = zip(designs, people, strict=True)
+    return [widening * error_of(design, n, plan.criterion, plan.population) for design, n in made]

@@ -8,26 +8,43 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Final, final
 
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MAX_EPSILON
 from sottovoce.core.notebook import facts_html
 from sottovoce.core.words import figure, guarantee, plural
+from sottovoce.estimates.half_width import half_width, widening
 from sottovoce.estimates.words.recall import Recall
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.planning.central import Central
+from sottovoce.planning.expected_error import ExpectedError, expected_l2
 from sottovoce.planning.solve import Solved, Target, solve
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.variance import Population
-from sottovoce.strategies.options import Criterion, Option, explain, join_reasons, least_error, options, usable_designs
+from sottovoce.strategies.options import (
+    Criterion,
+    Option,
+    error_of,
+    explain,
+    join_reasons,
+    least_error,
+    options,
+    usable_designs,
+)
 from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["Plan", "solve_plan", "unserved"]
+__all__ = ["Plan", "solve_plan", "unserved", "with_half_widths"]
+
+_ROUNDS: Final = 6
+"""Steps in which the people, or the epsilon, are found whose printed interval is as narrow as asked for."""
+
+_MARGIN, _CLOSE = 2e-4, 1e-3
+"""Half-widths are found to this relative precision, on the side of narrower intervals; people to that one."""
 
 
 @final
@@ -74,6 +91,11 @@ class Plan:
         return self.options[0]
 
     @cached_property
+    def stated_options(self) -> tuple[Option, ...]:
+        """The options, each with the margin that its intervals would have; computed when they are shown."""
+        return (self.best, *with_half_widths(self.options[1:], self.population))
+
+    @cached_property
     def design(self) -> Strategy:
         """The best option's design."""
         if self.best.design is None:
@@ -87,13 +109,18 @@ class Plan:
 
     @property
     def margin(self) -> float:
-        """The margin of the worst answer (95 %)."""
-        return self.best.margin
+        """Half the width of the widest interval that the estimate will print (95 %): of the least certain answer."""
+        return self.best.stated_margin
 
     @property
     def l2(self) -> float:
-        """The expected L2 error of all answers."""
+        """A bound on the expected L2 error of all answers, for every population or the given one."""
         return self.best.l2
+
+    @cached_property
+    def expected_l2(self) -> ExpectedError | None:
+        """The L2 error to expect for a population that is named; None where values cannot be listed."""
+        return None if self.question.is_searched else expected_l2(self.design, self.people, self.population)
 
     @property
     def reason(self) -> str:
@@ -101,7 +128,7 @@ class Plan:
         return explain(self.options, self.best, self.criterion, self.question.unit)
 
     @property
-    def _design_text(self) -> str:
+    def design_text(self) -> str:
         """The reason, without the errors that `accuracy` states."""
         return explain(self.options, self.best, self.criterion, self.question.unit, errors=False)
 
@@ -122,14 +149,15 @@ class Plan:
         question = self.question
         which, noun = "the" if question.n_answers == 1 else "each", "share" if question.answers_are_shares else "answer"
         single = f"{which} {noun} is known to about ±{question.amount(self.margin)} (95 %)"
-        return (
-            single
-            if question.n_answers == 1
-            else f"{single}; all {question.n_answers:,} together: L2 {figure(self.l2)}"
+        if question.n_answers == 1:
+            return single
+        usual = (
+            "" if self.expected_l2 is None else f", about {figure(self.expected_l2.l2)} for {self.expected_l2.people}"
         )
+        return f"{single}; all {question.n_answers:,} together: L2 at most {figure(self.l2)}{usual}"
 
     def __str__(self) -> str:
-        return f"{plural(self.people, 'person', 'people')}, {self.promise}: {self.accuracy}. {self._design_text}"
+        return f"{plural(self.people, 'person', 'people')}, {self.promise}: {self.accuracy}. {self.design_text}"
 
     def __repr__(self) -> str:
         design = f"{self.best.strategy} with {self.best.mechanism}"
@@ -146,7 +174,7 @@ class Plan:
             "accuracy": self.accuracy,
             "design": f"{self.best.strategy} with {self.best.mechanism}",
             "report": plural(self.best.report_bytes, "byte"),
-            "reason": self._design_text,
+            "reason": self.design_text,
         }
 
     def survey(self, title: str = "", relay: Relay | None = None) -> Survey:
@@ -173,12 +201,13 @@ class Plan:
             "population": "worst case" if self.population is None else "given",
             "margin": self.margin,
             "l2": self.l2,
+            "expected_l2": None if self.expected_l2 is None else self.expected_l2._asdict(),
             "bound": {"l2": bound.value, "statement": bound.statement},
             "strategy": self.best.strategy,
             "mechanism": self.best.mechanism,
             "reason": self.reason,
             "recall": None if self.recall is None else self.recall.to_dict(),
-            "options": [option.to_dict() for option in self.options],
+            "options": [option.to_dict() for option in self.stated_options],
         }
 
 
@@ -218,17 +247,47 @@ def solve_plan(
         ).at("epsilon")
     if target.value is not None and (epsilon is None) != (people is None):
         _check_served(question, setting if solver.given else replace(setting, epsilon=MAX_EPSILON), solver)
-    found_epsilon, found_people, solved = solve(
-        lambda strength, crowd: factor * solver.error(strength, max(1, crowd // seats)), epsilon, people, target
-    )
+
+    def solved_for(widening: float) -> tuple[float, int, Solved]:
+        def error(strength: float, crowd: int) -> float:
+            return widening * factor * solver.error(strength, max(1, crowd // seats))
+
+        return solve(error, epsilon, people, target)
+
+    found_epsilon, found_people, solved = solved_for(1.0)
+    if target.name == "margin" and target.value is not None:
+        # Designs are compared by standard errors, which are quick; the interval is wider, and the less so the more
+        # people there are.
+        for _ in range(_ROUNDS):
+            widening = solver.widening(found_epsilon, max(1, found_people // seats))
+            previous = found_epsilon, found_people
+            found_epsilon, found_people, solved = solved_for(widening * (1 + _MARGIN))
+            if (found_epsilon, found_people) == previous or _close(previous, (found_epsilon, found_people)):
+                break
     final = replace(setting, epsilon=found_epsilon, people=max(1, found_people // seats))
     listed = options(final, question.strategies, criterion, population)
     if not listed[0].fits:
         raise unserved(question, final, listed)
+    listed = (*with_half_widths(listed[:1], population), *listed[1:])
     made = Plan(
         question, found_epsilon, final.people, solved, criterion, target.value, listed, final, population, goal=goal
     )
     return made, found_people
+
+
+def _close(one: tuple[float, int], other: tuple[float, int]) -> bool:
+    """Whether a further step would change the people of two solutions by little, the second of which has more."""
+    return one[0] == other[0] and 0 <= one[1] - other[1] <= _CLOSE * one[1]
+
+
+def with_half_widths(listed: tuple[Option, ...], population: Population | None) -> tuple[Option, ...]:
+    """The options, each with the half-width of the interval that its estimate would print."""
+    return tuple(
+        option
+        if option.design is None
+        else replace(option, half_width=half_width(option.design, option.people, population))
+        for option in listed
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +321,12 @@ class _Solver:
             recalls = [self.question.recall(design, people, self.goal) for design in short]
             return min((recall.reached for recall in recalls), default=math.inf)
         return least_error(short, people, self.criterion, self.population)
+
+    def widening(self, epsilon: float, people: int) -> float:
+        """The half-width of the printed interval over 1.96 standard errors, for the design of the least of these."""
+        made = [design.for_people(people, self.setting.max_counters) for design in self._designs(epsilon)]
+        best = min(made, key=lambda design: error_of(design, people, "margin", self.population))
+        return widening(best, people, self.population)
 
     def _designs(self, epsilon: float) -> list[Strategy]:
         """The designs, cached per epsilon: the number of people changes only the rotations."""

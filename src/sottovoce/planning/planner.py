@@ -108,9 +108,10 @@ def plan(
         With `central_epsilon`: people in the smallest batch that the shuffler forwards; all of them by default, in a
         tracking survey all of one period.
     margin
-        The margin of error (95 %) of the least certain answer: 1.96 times its standard error, in the answers' unit.
+        Half the width of the widest interval that the estimate will print (95 %), in the answers' unit: that of the
+        least certain answer, where its variance is largest, or for the given population.
     l2
-        The expected L2 error of all answers.
+        A bound on the expected L2 error of all answers; `Plan.expected_l2` is what to expect for a population.
     criterion
         The error by which designs are compared if neither is given: "l2" (default) or "margin".
     population

@@ -14,9 +14,10 @@ from typing import Final
 
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MAX_EPSILON, MAX_PEOPLE
+from sottovoce.estimates.half_width import widening
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.planning.central import Central, CentralGoal
-from sottovoce.planning.plan import Plan, unserved
+from sottovoce.planning.plan import Plan, unserved, with_half_widths
 from sottovoce.planning.solve import Solved, Target, fewest_people, largest_epsilon, least_epsilon
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
@@ -72,6 +73,11 @@ def plan_shuffled(
     else:
         crowd = max(1, people // seats)
     listed = designs.options(crowd)
+    if people is None and criterion == "margin" and target.name == "margin" and listed[0].design is not None:
+        # Designs are compared by standard errors; the interval that is printed is wider, by less with more people.
+        crowd = designs.fewest(aim / widening(listed[0].design, crowd, population), target)
+        listed = designs.options(crowd)
+    listed = (*with_half_widths(listed[:1], population), *listed[1:])
     if not listed[0].fits or listed[0].design is None:
         raise unserved(question, setting, listed)
     best = listed[0]

@@ -153,7 +153,7 @@ class TrackingPlan:
     @property
     def change(self) -> float:
         """The smallest change of the worst answer between two periods that is seen: at 95 %, with a power of 80 %."""
-        return CHANGE_PER_MARGIN * self.margin
+        return CHANGE_PER_MARGIN * self.period.best.margin
 
     @cached_property
     def every_period(self) -> EveryPeriod:

@@ -19,6 +19,7 @@ __all__ = [
     "Draft",
     "DraftAnswer",
     "EveryPeriodCost",
+    "ExpectedL2",
     "IntegerRange",
     "ParameterEntry",
     "PlanRequest",
@@ -252,6 +253,13 @@ class PlannedRecall(ResponseStruct):
     lengths: list[RecallByLength]
 
 
+class ExpectedL2(ResponseStruct):
+    """The expected L2 error over all answers, and the population that it is for."""
+
+    l2: float
+    people: Annotated[str, Meta(description="uniform values, or the given population")]
+
+
 class Planned(ResponseStruct):
     """A survey that can be run; `solved_for` names the computed quantity.
 
@@ -273,8 +281,13 @@ class Planned(ResponseStruct):
     criterion: Criterion | None
     target: Annotated[float | None, Meta(description="the error that was asked for, if any")]
     population: str
-    margin: Annotated[float | None, Meta(description="the largest margin of any answer (95 %)")]
-    l2: Annotated[float | None, Meta(description="the expected L2 error over all answers")]
+    margin: Annotated[
+        float | None, Meta(description="half the width of the widest interval that an estimate will print (95 %)")
+    ]
+    l2: Annotated[float | None, Meta(description="a bound on the expected L2 error over all answers")]
+    expected_l2: Annotated[
+        ExpectedL2 | None, Meta(description="the L2 error to expect for one population; null where it is not known")
+    ]
     bound: ErrorBound | None
     strategy: str | None
     mechanism: str

@@ -125,6 +125,21 @@ class Strategy(abc.ABC):
     def inputs(self, indices: NDArray[Any]) -> NDArray[Any]:
         """The mechanism's inputs, one row per person, for people whose values have these numbers."""
 
+    def typical_inputs(self, people: int, rng: np.random.Generator, shares: Floats | None) -> NDArray[Any] | None:
+        """The mechanism's inputs for people of these shares of all values, or of uniformly distributed values.
+
+        None where values cannot be listed; intervals then follow without counts.
+        """
+        values = self.workload.n_values
+        if values is None:
+            return None
+        if shares is None:
+            return self.inputs(rng.integers(values, size=people))
+        # As many people of every value as its share says, but for rounding at random.
+        edges = np.cumsum(shares)
+        places = (np.arange(people) + rng.random()) / people * edges[-1]
+        return self.inputs(np.minimum(np.searchsorted(edges, places, side="right"), values - 1))
+
     # --- the analyst's side -----------------------------------------------------------------
 
     @abc.abstractmethod

@@ -54,7 +54,7 @@ class Option:
     design
         None if there is none; `reason` then says why.
     margin
-        The largest margin of error of a single answer, at 95 %; NaN without a design.
+        1.96 standard errors of the least certain answer, by which designs are compared; NaN without a design.
     l2
         The expected L2 error of all answers after projection; NaN without a design.
     l2_raw
@@ -65,6 +65,9 @@ class Option:
         Size of the attachment.
     reason
         Why it cannot be chosen; empty if it can.
+    half_width
+        Half the width of the widest interval that the estimate will print, at 95 %, which plans state as the margin;
+        None where it was not computed.
     """
 
     strategy: str
@@ -79,11 +82,17 @@ class Option:
     report_bytes: int
     fetched_bytes: int
     reason: str = ""
+    half_width: float | None = None
 
     @property
     def name(self) -> str:
         """The strategy, with its mechanism unless it has the same name."""
         return self.strategy if self.mechanism in ("", self.strategy) else f"{self.strategy} with {self.mechanism}"
+
+    @property
+    def stated_margin(self) -> float:
+        """The margin to show: the half-width of the printed interval where it is known, else 1.96 standard errors."""
+        return self.margin if self.half_width is None else self.half_width
 
     @property
     def fits(self) -> bool:
@@ -111,7 +120,7 @@ class Option:
             "reason": self.reason,
             "epsilon": self.epsilon,
             "people": self.people,
-            "margin": self.margin if made else None,
+            "margin": self.stated_margin if made else None,
             "l2": self.l2 if made else None,
             "l2_raw": self.l2_raw if made else None,
             "status": self.status if made else None,
@@ -320,7 +329,7 @@ def explain(
     answers = 1 if chosen.design is None else chosen.design.workload.n_queries
     together = f", L2 error {figure(chosen.l2)} of all {answers:,}" if answers > 1 else ""
     size = plural(chosen.report_bytes, "byte")
-    margin = f"margin {figure(chosen.margin)} {unit}".rstrip()
+    margin = f"margin {figure(chosen.stated_margin)} {unit}".rstrip()
     noun = "answer" if chosen.design is None else chosen.design.answer_name
     own = f": {margin} of one {noun} (95 %){together}" if errors else ""
     sentences = [f"{chosen.name}{own}, {size} per report"]

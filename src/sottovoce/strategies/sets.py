@@ -95,6 +95,12 @@ class SetStrategy(LinearStrategy):
         """Rows of options and dummies, as they are."""
         return indices
 
+    def typical_inputs(self, people: int, rng: np.random.Generator, shares: Floats | None) -> NDArray[Any] | None:
+        """Sets as large as they may be, of options that follow each other: all are equally frequent."""
+        options = self.workload.n_queries
+        first = rng.integers(options, size=people)
+        return np.sort((first[:, None] + np.arange(self.workload.most)) % options, axis=1)
+
     def raw_answers(self, counts: Counts, n_reports: int) -> Floats:
         return self.mechanism.estimate(counts, n_reports)
 

@@ -19,6 +19,7 @@ from sottovoce.core.limits import (
 from sottovoce.core.notebook import facts_html
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
+from sottovoce.estimates.half_width import half_width
 from sottovoce.mechanisms import Mechanism
 from sottovoce.questions.base import PerAnswer, Question
 from sottovoce.questions.registry import question_from_statement, question_to_statement
@@ -228,7 +229,8 @@ class Terms(Stated):
         limit = DEFAULT_REPORT_BYTES  # the limit of "auto", so that this agrees with a plan
         setting = Setting(self.question.workload, self.epsilon, self.delta, people, max_report_bytes=limit)
         choices, unit = options(setting, self.question.strategies), self.question.unit
-        return explain(choices, evaluate_design(self.design, setting), unit=unit)
+        chosen = replace(evaluate_design(self.design, setting), half_width=half_width(self.design, people))
+        return explain(choices, chosen, unit=unit)
 
     # --- values -------------------------------------------------------------------------
 

@@ -235,6 +235,13 @@ export interface EveryPeriodCost {
   reason: string;
 }
 
+/** The expected L2 error over all answers, and the population that it is for. */
+export interface ExpectedL2 {
+  l2: number;
+  /** uniform values, or the given population */
+  people: string;
+}
+
 /** The least share of people that is found with probability 0.9; `length` is null for integers, and 1 means none. */
 export interface Findable {
   length: number | null;
@@ -504,10 +511,12 @@ export interface Planned {
   /** the error that was asked for, if any */
   target: number | null;
   population: string;
-  /** the largest margin of any answer (95 %) */
+  /** half the width of the widest interval that an estimate will print (95 %) */
   margin: number | null;
-  /** the expected L2 error over all answers */
+  /** a bound on the expected L2 error over all answers */
   l2: number | null;
+  /** the L2 error to expect for one population; null where it is not known */
+  expected_l2: ExpectedL2 | null;
   bound: ErrorBound | null;
   strategy: string | null;
   mechanism: string;

@@ -27,6 +27,7 @@ from sottovoce.planning.panel import plan_panel
 from sottovoce.planning.plan import Plan
 from sottovoce.protocol.drafts import (
     EveryPeriodCost,
+    ExpectedL2,
     Planned,
     PlannedCurve,
     PlannedCurves,
@@ -90,6 +91,7 @@ def _planned(
     fields |= {
         "central": None if central is None else central_body(central.certificate),
         "people": people or plan.people,
+        "expected_l2": None if fields["expected_l2"] is None else ExpectedL2(**fields["expected_l2"]),
         "bound": ErrorBound(**fields["bound"]),
         "options": [PlannedOption(**option) for option in fields["options"]],
         "recall": None if fields["recall"] is None else _recall(fields["recall"]),
@@ -147,6 +149,7 @@ def _panel(asked: PlanRequest) -> Planned:
         population="worst case",
         margin=None,
         l2=None,
+        expected_l2=None,
         bound=None,
         strategy=None,
         mechanism=mechanism.name,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.words import guarantee
+from sottovoce.estimates.half_width import half_widths
 from sottovoce.figures.style import CURVES, SMALL, STYLE, TITLE, finish_axes, new_figure, require_matplotlib
 from sottovoce.lab.simulation.survey_error import MeasuredError, measure, measure_population
 from sottovoce.planning.curves import ErrorCurve, curve_by_people, people_grid
@@ -97,7 +98,7 @@ def plan_curves(plan: Plan, advance: Progress | None = None) -> PlanErrorCurves:
         l2_raw=tuple(math.sqrt(design.total_variance(plan.population, n).value) for n in people),
         l2_bound=tuple(design.bound(n).value for n in people),
         l2_bound_paper=tuple(math.nan if point is None else point.value for point in printed),
-        margin=tuple(design.margin(n, plan.population) for n in people),
+        margin=tuple(half_widths([design] * len(people), people, plan.population).tolist()),
         measured=tuple(_measured(plan, advance)),
         options=curve_by_people(plan),
     )

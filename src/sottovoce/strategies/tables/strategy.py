@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +146,12 @@ class TablesStrategy(LinearStrategy):
             rest, digit = np.divmod(rest, size)
             columns.append(digit)
         return np.stack(columns[::-1], axis=1)
+
+    def typical_inputs(self, people: int, rng: np.random.Generator, shares: Floats | None) -> NDArray[Any] | None:
+        """Records that are not listed have independent and uniformly distributed attributes."""
+        if not isinstance(self.workload, Body):
+            return super().typical_inputs(people, rng, shares)
+        return np.stack([rng.integers(size, size=people) for size in self.mechanism.sizes], axis=1)
 
     # --- estimation -------------------------------------------------------------------------
 
