@@ -116,8 +116,9 @@ def coverage(mechanism: str, n: int, level: float) -> tuple[float, float, list[f
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95])
-def test_a_difference_holds(level: float) -> None:
+def test_a_difference_holds(level: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of people drawn from a population by proof; of these very people by this computation."""
+    monkeypatch.setattr("sottovoce.estimates.intervals.LEAST_REPORTS", 1)
     drawn, these, widths = coverage("randomized_response", 8, level)
     assert drawn >= level
     assert these >= level

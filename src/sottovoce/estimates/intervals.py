@@ -23,7 +23,7 @@ from sottovoce.strategies.laws.law import Evidence, ReportLaw, ThreeValues
 from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.theory.feldman_cousins import EXACT, feldman_cousins
 from sottovoce.theory.tails import METHODS, clopper_pearson, deviation
-from sottovoce.theory.three_values import LEAST_MISS, MOST_REPORTS, THREE_VALUES, lower_limit
+from sottovoce.theory.three_values import LEAST_MISS, LEAST_REPORTS, MOST_REPORTS, THREE_VALUES, lower_limit
 
 __all__ = [
     "Interval",
@@ -31,6 +31,7 @@ __all__ = [
     "UncutInterval",
     "certified_interval",
     "check_level",
+    "counts_differences",
     "raw_bias",
     "rotations_note",
     "uncut_interval",
@@ -137,6 +138,13 @@ def uncut_interval(observed: Observed, level: float) -> UncutInterval:
     return UncutInterval(raw, low, high, raw_bias(observed), "; ".join(sorted(methods)) + note)
 
 
+def counts_differences(observed: Observed, level: float, together: int) -> Any:
+    """Which answers have limits of a difference of two counts: by design, level and number of reports."""
+    ends = None if observed.weights is None else (observed.least, observed.most)
+    evidence = Evidence(observed.counts, observed.n_reports, (1 - level) / (2 * together))
+    return _has_three_values(observed, observed.design.law(observed.weights, evidence, ends))
+
+
 def raw_bias(observed: Observed) -> Any:
     """How far the expectation of the raw answers can be off: what is proved, and what was measured of rotations."""
     design, weights = observed.design, observed.weights
@@ -185,7 +193,8 @@ def _ends(observed: Observed, law: ReportLaw, bias: Any) -> tuple[Floats, Floats
 
 def _has_three_values(observed: Observed, law: ReportLaw) -> Any:
     """Where limits of a difference of two counts are used: by design, level and number of reports alone."""
-    if law.three is None or law.three.miss < LEAST_MISS or observed.n_reports > MOST_REPORTS:
+    enough = LEAST_REPORTS <= observed.n_reports <= MOST_REPORTS
+    if law.three is None or law.three.miss < LEAST_MISS or not enough:
         return np.zeros(observed.raw.shape, dtype=np.bool_)
     return ~np.isnan(law.three.step)
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LEAST_MISS", "MOST_REPORTS", "THREE_VALUES", "difference_tail", "lower_limit"]
+__all__ = ["LEAST_MISS", "LEAST_REPORTS", "MOST_REPORTS", "THREE_VALUES", "difference_tail", "lower_limit"]
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +21,9 @@ THREE_VALUES: Final = "Berger and Boos's limits of a difference of two counts, f
 
 LEAST_MISS, MOST_REPORTS = 1e-7, 10**9
 """One-sided miss from which, and number of reports up to which, tails are computed to a small part of the miss."""
+
+LEAST_REPORTS: Final = 100
+"""With fewer reports the region of p+ + p- is so wide that limits of single shares are as good."""
 
 _CELLS: Final = 256
 _HALVINGS: Final = 15
