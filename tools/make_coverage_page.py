@@ -71,9 +71,9 @@ _CASES = """
 
 Case by case, before and after the limits of counts, differences and bounded reports were sharpened, in one run over the
 same people and the same reports; people are drawn anew from a population in each of {runs} runs. *Width* is half of the
-interval over 1.96 empirical standard deviations of the raw answer, and less than 1 where the range cuts it off. *Points*
-are intervals of no width, *outside* values that lay outside their own interval, *unknown* ratios whose denominator may be
-zero.
+interval over 1.96 empirical standard deviations of the raw answer, and less than 1 where the range cuts it off.
+*Points* are intervals of no width, *outside* values that lay outside their own interval, *unknown* ratios whose
+denominator may be zero.
 
 | | | covered, before | after | width, before | after | points, outside before | after | unknown after |
 |---|---|---:|---:|---:|---:|---:|---:|---:|
@@ -83,8 +83,8 @@ _LOOKS = """
 The change from everybody in one period to nobody in the next, 200 people each: the interval held in {before:.1%} of the
 runs before, and in {after:.1%} after.
 
-Looking {looks} times at a survey that grows from 30 to 10,000 reports, 30 % of the people saying yes: the interval of one
-look excluded the truth at some time in {fixed:.0%} of {looks} surveys, the one of every look (`always=True`) in
+Looking {looks} times at a survey that grows from 30 to 10,000 reports, 30 % of the people saying yes: the interval of
+one look excluded the truth at some time in {fixed:.0%} of {looks} surveys, the one of every look (`always=True`) in
 {always:.0%}. At the last look it was {wider:.2f} times as wide.
 """
 
