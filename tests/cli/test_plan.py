@@ -126,10 +126,12 @@ def test_the_margin_comes_first_and_shares_are_in_points(run):
         "➜ histogram",
         "margin, points",
         "errors are for the worst population",
-        f"{plan.people:,} people: each share is known to about ±1 point (95 %); all 40 together: L2 {figure(plan.l2)}.",
+        f"{plan.people:,} people: each share is known to about ±1 point (95 %); all 40 together: L2 at most "
+        f"{figure(plan.l2)}, about {figure(plan.expected_l2.l2)} for uniform values.",
         "times as much",
     ):
         assert words in shown
+    assert "of one answer (95 %)" not in shown, "the margin is not said a second time"
 
 
 def test_other_answers_are_in_their_own_unit(run):
