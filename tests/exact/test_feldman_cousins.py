@@ -76,7 +76,7 @@ def test_the_integers_next_to_the_mean_must_be_accepted() -> None:
     """One person with a chance, all others with none: plain limits would miss too often."""
     n, miss = 40, 0.1
     chance = 0.21  # of one success, against 1 - (1 - 0.21/40)^40 = 0.19 if all have the same
-    plain = module._lower(module._Counted(*(np.array([x]) for x in (1.0, float(n), 1e-9, 1.0))), 2 * miss)
+    plain = module._lower(module._BitCounts(*(np.array([x]) for x in (1.0, float(n), 1e-9, 1.0))), 2 * miss)
     assert chance / n < plain[0], "one success excludes the truth"
     assert chance > 2 * miss, "and is too likely"
     assert feldman_cousins(1, n, miss, 0.0, 1.0)[0] <= chance / n
@@ -94,12 +94,12 @@ def test_clopper_and_pearson_leave_nothing_beyond_the_range() -> None:
 def test_limits_from_a_grid_would_be_noticed(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The p-value of single chances instead of cells: it jumps between them, and the set has gaps."""
 
-    def on_a_grid(known: module._Counted, alpha: float) -> np.ndarray:
+    def on_a_grid(known: module._BitCounts, alpha: float) -> np.ndarray:
         limits = []
         for place in range(len(known.seen)):
             one = known.at(slice(place, place + 1))
             grid = np.linspace(one.first[0], one.likeliest[0], 40)[:-1]
-            many = module._Counted(*(np.full(len(grid), part[0]) for part in one))
+            many = module._BitCounts(*(np.full(len(grid), part[0]) for part in one))
             accepted = np.flatnonzero(module._p_value(many, grid, grid) > alpha)
             limits.append(grid[accepted[0]] if len(accepted) else one.likeliest[0])
         return np.array(limits)
@@ -113,7 +113,7 @@ def test_limits_from_a_grid_would_be_noticed(n: int, monkeypatch: pytest.MonkeyP
 def test_an_ordering_that_forgets_the_range_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ratios to the likeliest chance of all, not of the range: counts beyond it have no width again."""
 
-    def unlimited(known: module._Counted, count: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    def unlimited(known: module._BitCounts, count: np.ndarray, chance: np.ndarray) -> np.ndarray:
         return module._deviance(count, known.n, count / known.n) - module._deviance(count, known.n, chance)
 
     monkeypatch.setattr(module, "_log_ratio", unlimited)

@@ -53,7 +53,7 @@ _BENT, _MARGIN = 2e-3, 3e-3
 """In standard deviations: limits off their neighbours' line by more are computed more closely; and what is added."""
 
 
-class _Counted(NamedTuple):
+class _BitCounts(NamedTuple):
     """How many of n bits with one chance in [first, last] are set; all arrays of one length."""
 
     seen: Floats
@@ -66,9 +66,9 @@ class _Counted(NamedTuple):
         """The likeliest chance in the range."""
         return np.clip(self.seen / self.n, self.first, self.last)
 
-    def at(self, places: Any) -> _Counted:
+    def at(self, places: Any) -> _BitCounts:
         """Those at some places."""
-        return _Counted(*(part[places] for part in self))
+        return _BitCounts(*(part[places] for part in self))
 
 
 def feldman_cousins(counts: Any, n: Any, miss: float, first: Any, last: Any) -> tuple[Floats, Floats]:
@@ -94,21 +94,21 @@ def feldman_cousins(counts: Any, n: Any, miss: float, first: Any, last: Any) -> 
     new[1:] = np.any([np.diff(part[order]) != 0 for part in flat], axis=0)
     index = np.empty(len(order), dtype=np.int64)
     index[order] = np.cumsum(new) - 1
-    distinct = _Counted(*(part[order[new]] for part in flat))
+    distinct = _BitCounts(*(part[order[new]] for part in flat))
     low, high = distinct.first.copy(), distinct.last.copy()
     some = (distinct.n > 0) & (low < high)
     known = distinct.at(some)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         # Failures instead of successes: upper limits are lower ones.
-        failures = _Counted(known.n - known.seen, known.n, 1 - known.last, 1 - known.first)
-        both = _Counted(*(np.concatenate(pair) for pair in zip(known, failures, strict=True)))
+        failures = _BitCounts(known.n - known.seen, known.n, 1 - known.last, 1 - known.first)
+        both = _BitCounts(*(np.concatenate(pair) for pair in zip(known, failures, strict=True)))
         lower, upper = np.split(np.minimum(_lower(both, 2 * miss), (both.seen - 1).clip(0) / both.n), 2)
         low[some], high[some] = lower, np.where(upper <= failures.first, known.last, 1 - upper)
     low, high = np.maximum(low, distinct.first), np.minimum(high, distinct.last)
     return low[index].reshape(shape), high[index].reshape(shape)
 
 
-def _lower(known: _Counted, alpha: float) -> Floats:
+def _lower(known: _BitCounts, alpha: float) -> Floats:
     """The lower limit of every count; where very many are large, between those of some."""
     limits = known.first.copy()
     above = known.seen > known.n * known.first  # others have the likeliest chance `first`, which accepts them
@@ -124,7 +124,7 @@ def _lower(known: _Counted, alpha: float) -> Floats:
     return limits
 
 
-def _ranges(known: _Counted, chosen: Any) -> list[Any]:
+def _ranges(known: _BitCounts, chosen: Any) -> list[Any]:
     """The chosen counts, by number of bits and range; together where they are few."""
     places = np.flatnonzero(chosen)
     if len(places) <= _MOST_COUNTS:
@@ -134,7 +134,7 @@ def _ranges(known: _Counted, chosen: Any) -> list[Any]:
     return np.split(places[order], np.flatnonzero(np.diff(group[order])) + 1)
 
 
-def _between(part: _Counted, alpha: float) -> Floats:
+def _between(part: _BitCounts, alpha: float) -> Floats:
     """Lower limits of very many counts of one range, from the line between computed ones, less a margin.
 
     Limits are smooth but for a few bends; there the distance of computed counts is divided once more.
@@ -145,7 +145,9 @@ def _between(part: _Counted, alpha: float) -> Floats:
     def computed(seen: Floats) -> Floats:
         limits = np.full(len(seen), first)
         above = seen > n * first
-        limits[above] = _walked(_Counted(seen[above], *(np.full(above.sum(), end) for end in (n, first, last))), alpha)
+        limits[above] = _walked(
+            _BitCounts(seen[above], *(np.full(above.sum(), end) for end in (n, first, last))), alpha
+        )
         return limits
 
     def spread(seen: Floats) -> Floats:
@@ -166,7 +168,7 @@ def _between(part: _Counted, alpha: float) -> Floats:
     return np.interp(part.seen, seen, limits) - _MARGIN * spread(part.seen)
 
 
-def _walked(known: _Counted, alpha: float) -> Floats:
+def _walked(known: _BitCounts, alpha: float) -> Floats:
     """Lower limits: all chances below are certified to reject the count.
 
     The p-value of a chance q is the probability of the counts that are no likelier, relative to their likeliest chance:
@@ -174,7 +176,7 @@ def _walked(known: _Counted, alpha: float) -> Floats:
     ratio itself, so chances of a ratio up to alpha/2 are out. From there cells [u, v] are: the right part is largest at
     v, and l(v) is the largest l; with it the left part is largest at u, since binomial numbers grow with their chance.
     """
-    twice = _Counted(*(np.tile(part, 2) for part in known))
+    twice = _BitCounts(*(np.tile(part, 2) for part in known))
     limit, top = np.split(_of_ratio(twice, np.repeat([alpha / 2, _LIKELY], len(known.n))), 2)
     active, least = np.arange(len(limit)), _CLOSE * (top - limit)
     step = _FIRST * (top - limit)
@@ -189,7 +191,7 @@ def _walked(known: _Counted, alpha: float) -> Floats:
     return limit
 
 
-def _of_ratio(known: _Counted, ratio: Floats) -> Floats:
+def _of_ratio(known: _BitCounts, ratio: Floats) -> Floats:
     """The largest chance below the likeliest one whose likelihood ratio is that at most; the first if none is."""
     low, high, most = known.first, known.likeliest, np.log(ratio) - _GUARD
     for _ in range(_HALVINGS):
@@ -199,7 +201,7 @@ def _of_ratio(known: _Counted, ratio: Floats) -> Floats:
     return low
 
 
-def _p_value(known: _Counted, u: Floats, v: Floats) -> Floats:
+def _p_value(known: _BitCounts, u: Floats, v: Floats) -> Floats:
     """The largest p-value of a count for chances in [u, v], at most; all of them below its likeliest one."""
     with full_install:
         from scipy.special import betainc
@@ -217,7 +219,7 @@ def _p_value(known: _Counted, u: Floats, v: Floats) -> Floats:
     return p * (1 + _GUARD)
 
 
-def _last_left(known: _Counted, v: Floats, large: Any) -> Floats:
+def _last_left(known: _BitCounts, v: Floats, large: Any) -> Floats:
     """The last count on the left that is no likelier than the known one, or one beyond it; a real one where large.
 
     Newton's method on a convex function; what it finds is checked, and infinity stands where it is not good. -1 where
@@ -240,7 +242,7 @@ def _last_left(known: _Counted, v: Floats, large: Any) -> Floats:
     return np.where(none, -1.0, np.where(good, last, np.inf))
 
 
-def _log_ratio(known: _Counted, count: Floats, chance: Floats) -> Floats:
+def _log_ratio(known: _BitCounts, count: Floats, chance: Floats) -> Floats:
     """Log of the likelihood of a chance over that of the likeliest one in the range."""
     likeliest = np.clip(count / known.n, known.first, known.last)
     return _deviance(count, known.n, likeliest) - _deviance(count, known.n, chance)
