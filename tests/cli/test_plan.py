@@ -11,7 +11,6 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.cli.parser import build_parser
-from sottovoce.core.words import figure
 from sottovoce.domain import Domain
 from sottovoce.questions import QUESTIONS, Choices, Number, Queries, Records, Shares, Vector
 from sottovoce.questions.base import Question
@@ -126,8 +125,7 @@ def test_the_margin_comes_first_and_shares_are_in_points(run):
         "➜ histogram",
         "margin, points",
         "errors are for the worst population",
-        f"{plan.people:,} people: each share is known to about ±1 point (95 %); all 40 together: L2 at most "
-        f"{figure(plan.l2)}, about {figure(plan.expected_l2.l2)} for uniform values.",
+        f"{plan.people:,} people: {plan.accuracy}.",
         "times as much",
     ):
         assert words in shown
