@@ -127,7 +127,7 @@ def plot_answers(
     return ax
 
 
-class Histogram(Protocol):
+class DrawnHistogram(Protocol):
     """Shares of people in bins, from one end to the next."""
 
     @property
@@ -146,7 +146,7 @@ class Histogram(Protocol):
     def high(self) -> Sequence[float]: ...
 
 
-def plot_histogram(histogram: Histogram, caption: str, ax: Any = None, title: str = "") -> Any:
+def plot_histogram(histogram: DrawnHistogram, caption: str, ax: Any = None, title: str = "") -> Any:
     """Bars from bin to bin over the numbers, with intervals where these can be distinguished; returns the axes."""
     require_matplotlib()
     check_axes(ax)

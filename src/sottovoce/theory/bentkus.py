@@ -66,11 +66,11 @@ def bentkus(variance: Any, ahead: Any, n: int, miss: float) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def _table(n: int, miss: float) -> _Table:
-    return _Table(n, miss)
+def _table(n: int, miss: float) -> _Deviations:
+    return _Deviations(n, miss)
 
 
-class _Table:
+class _Deviations:
     """Deviations over B by the rounded logarithm of s^2/B^2: all that they depend on, with n and the miss."""
 
     def __init__(self, n: int, miss: float) -> None:

@@ -1,6 +1,6 @@
 /** What can be taken away from a survey's page: its numbers as files, and the link to hand to people. */
 import { el, fill } from "../../parts/dom.js";
-import type { Looks } from "../survey/picture.js";
+import type { Looks } from "./looks.js";
 
 const FORMATS = [
   ["csv", "CSV", "for spreadsheets"],
@@ -12,15 +12,16 @@ const FORMATS = [
 interface ExportsView {
   element: HTMLElement;
   /** The files have these intervals from now on. */
-  intervals(wanted: Intervals): void;
+  intervals(wanted: Precision): void;
 }
 
-interface Intervals {
+/** The level of intervals, and the looks that they hold at. */
+interface Precision {
   level: number;
   looks: Looks;
 }
 
-export function exportsView(id: string, first: Intervals): ExportsView {
+export function exportsView(id: string, first: Precision): ExportsView {
   const links = FORMATS.map(([format, name, use]) => ({ format, use, link: el("a", { class: "button plain small", download: true }, name) }));
   const element = el(
     "section",
@@ -30,7 +31,7 @@ export function exportsView(id: string, first: Intervals): ExportsView {
     el("p", { class: "quiet" }, "Each picture has a button of its own that saves it as SVG."),
   );
 
-  function intervals({ level, looks }: Intervals): void {
+  function intervals({ level, looks }: Precision): void {
     for (const { link, format } of links) link.setAttribute("href", `/v1/surveys/${id}/table.${format}?level=${level}&always=${looks}`);
   }
 

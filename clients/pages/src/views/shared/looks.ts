@@ -1,7 +1,9 @@
 /** Which intervals are shown while reports come in: those that hold at every look together, or those of one look. */
 import { percent } from "../../parts/format.js";
-import type { Looks } from "../survey/picture.js";
 import { switchOf } from "./switch.js";
+
+/** Intervals that hold at every look until the survey is closed, or those of one look. */
+export type Looks = "open" | "0";
 
 export const looksSwitch = (take: (looks: Looks) => void): HTMLFieldSetElement =>
   switchOf("Holding at", { every: "Every look", one: "One look" }, "every", (name) => take(name === "one" ? "0" : "open"));

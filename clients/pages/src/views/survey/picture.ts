@@ -5,6 +5,7 @@ import type { HeatmapSpec } from "../../charts/heatmap.js";
 import type { LinesSpec } from "../../charts/lines_data.js";
 import type { RangesSpec } from "../../charts/ranges.js";
 import { figure, percent, plain } from "../../parts/format.js";
+import type { Looks } from "../shared/looks.js";
 import { wordPanels, type WordsPanel } from "./words_told.js";
 
 /** Projected and raw answers, and the ends of their intervals. */
@@ -29,9 +30,6 @@ export interface Choice {
   level: number;
   looks: Looks;
 }
-
-/** Intervals that hold at every look until the survey is closed, or those of one look. */
-export type Looks = "open" | "0";
 
 export type DrawnChart =
   | { chart: "bars"; spec: BarsSpec }
