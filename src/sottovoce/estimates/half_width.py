@@ -34,6 +34,9 @@ _SEED: Final = 20_000
 _MOST_CELLS: Final = 2**22
 """Counters up to which typical counts are drawn."""
 
+_MOST_ANSWERS, _MOST_VALUES = 2**14, 2**22
+"""Answers, and values that people can have, up to which intervals are computed."""
+
 _STEPS: Final = 4
 """Steps in which the answer of the largest variance is found."""
 
@@ -45,7 +48,8 @@ are interpolated."""
 def half_width(design: Strategy, people: int, population: Population | None = None) -> float:
     """The largest half-width of an interval of one answer, at 95 %.
 
-    Where a design's intervals are not known before its reports, as for searched words: 1.96 standard errors.
+    Where a design's intervals are not known before its reports, as for searched words, or are too many to compute while
+    somebody waits: 1.96 standard errors.
 
     Examples
     --------
@@ -54,6 +58,9 @@ def half_width(design: Strategy, people: int, population: Population | None = No
     >>> round(half_width(design, 2_000), 2), round(design.margin(2_000), 2)
     (0.62, 0.49)
     """
+    workload = design.workload
+    if workload.n_queries > _MOST_ANSWERS or (workload.n_values or 0) > _MOST_VALUES:
+        return design.margin(people, population)
     try:
         least, most = _ends(design)
         counts = _typical_counts(design, people, population)

@@ -17,8 +17,8 @@ __all__ = ["ExpectedError", "expected_l2"]
 _MOST_PEOPLE: Final = 2**17
 """People that are simulated at most; of more, raw answers are as far off in proportion."""
 
-_MOST_WORK: Final = 2**24
-"""Counters and values up to which surveys are simulated."""
+_MOST_VALUES, _MOST_CELLS = 2**14, 2**22
+"""Answers and values, and counters, up to which surveys are simulated."""
 
 _REPEATS: Final = 4
 _SEED: Final = 20_001
@@ -49,7 +49,7 @@ def expected_l2(design: Strategy, people: int, population: Population | None = N
     values = workload.n_values
     if values is None or (population is not None and population.shares is None):
         return None
-    if max(values, workload.n_queries, design.mechanism.cells) > _MOST_WORK:
+    if max(values, workload.n_queries) > _MOST_VALUES or design.mechanism.cells > _MOST_CELLS:
         return None
     shares = np.full(values, 1 / values) if population is None or population.shares is None else population.shares
     whom = "uniform values" if population is None else "the given population"
