@@ -43,7 +43,7 @@ test("numbers in words", () => {
 test("a plan leads with the margin, and says both errors", () => {
   const found = { question: "shares", answers: 40, people: 1000, epsilon: 1, margin: 0.03311, l2: 0.1, tracking: null } as Planned;
   const told = (solve: string): string => Object.values(headline(stateOf(`?solve=${solve}`, DECLARED), measureOf("shares", {}), found)).join(" ");
-  const both = "each share is known to about ± 3.31 points (95\u00a0%); all 40 together: L2 0.1.";
+  const both = "each share is known to about ± 3.31 points (95\u00a0%); all 40 together: L2 at most 0.1.";
   assert.equal(told("error"), `± 3.31 points With 1,000 people at epsilon 1: ${both}`);
   assert.equal(told("people"), `1,000 people are needed at epsilon 1. E${both.slice(1)}`);
   assert.equal(told("epsilon"), `epsilon 1 is needed with 1,000 people. E${both.slice(1)}`);

@@ -104,12 +104,14 @@ test("what was kept comes back; what was spoilt is blank", () => {
 });
 
 test("the margin of one answer comes first, in the answer's own unit", () => {
-  assert.equal(accuracyWords(measureOf("shares", {}), 0.004, 0.0123, 40), "Each share is known to about ± 0.4 points (95\u00a0%); all 40 together: L2 0.0123.");
+  assert.equal(accuracyWords(measureOf("shares", {}), 0.004, 0.0123, 40), "Each share is known to about ± 0.4 points (95\u00a0%); all 40 together: L2 at most 0.0123.");
+  const expected = { l2: 0.01, people: "uniform values" };
+  assert.match(accuracyWords(measureOf("shares", {}), 0.004, 0.0123, 40, expected), /L2 at most 0\.0123, about 0\.01 for uniform values\.$/);
   assert.equal(accuracyWords(measureOf("vector", {}), 0.5, 0.5, 1), "Each coordinate is known to about ± 0.5 (95\u00a0%).");
   const minutes = { unit: "minutes" };
   assert.equal(accuracyWords(measureOf("number", minutes), 5, 5, 1), "The mean is known to about ± 5\u00a0minutes (95\u00a0%).");
   assert.match(accuracyWords(measureOf("number", { ...minutes, wants: "distribution" }), 0.05, 5, 64), /^Each share .* ± 5 points/);
-  assert.match(accuracyWords(measureOf("constructor", {}), 0.5, 2), /^Each answer is known to about ± 0\.5 .*; all answers together: L2 2\.$/);
+  assert.match(accuracyWords(measureOf("constructor", {}), 0.5, 2), /^Each answer is known to about ± 0\.5 .*; all answers together: L2 at most 2\.$/);
 });
 
 test("what no answer counts as is said of a question, and of each attribute", () => {

@@ -65,8 +65,8 @@ const recallWords = ({ recall }: Planned): string =>
 const small = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Both errors of a question; the one error of a panel. */
-function exactness(measure: Measure, { answers, margin, l2, rounds, error, people }: Planned): string {
-  if (margin !== null && l2 !== null) return accuracyWords(measure, margin, l2, answers);
+function exactness(measure: Measure, { answers, margin, l2, expected_l2: expected, rounds, error, people }: Planned): string {
+  if (margin !== null && l2 !== null) return accuracyWords(measure, margin, l2, answers, expected);
   const each = count(Math.round(people / (rounds ?? 1)));
   return `The largest error over ${counted(rounds ?? 1, "round")} is expected to stay below ${figure(atMost(error ?? NaN))}; about ${each} people answer each round.`;
 }
