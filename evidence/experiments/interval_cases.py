@@ -136,7 +136,8 @@ def measure(case: Case, runs: int = RUNS) -> Measured:
         np.array([getattr(answer, name) for answer in answers]) for name in ("low", "high", "raw", "value")
     )
     true = np.isnan(case.truth) | ((low <= case.truth) & (case.truth <= high))
-    width = float(np.mean(high - low)) / 2 / (NORMAL * float(np.std(raw)))
+    spread = float(np.std(raw))
+    width = float(np.mean(high - low)) / 2 / (NORMAL * spread) if spread > 0 else 0.0
     shares = true, np.isnan(value), (value < low) | (value > high), low == high
     covered, unknown, outside, points = (float(np.mean(share)) for share in shares)
     # The raw ratio of two numbers near zero can be any, so no width is told of it.
