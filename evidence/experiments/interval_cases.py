@@ -23,8 +23,8 @@ import sottovoce as sv
 
 __all__ = ["CASES", "Case", "measure", "measure_looks"]
 
-RUNS: Final = 200
-LOOKED: Final = 100
+RUNS: Final = 80
+LOOKED: Final = 60
 """Surveys that are watched, and the number of looks at each."""
 
 SEED: Final = 11
