@@ -190,7 +190,8 @@ def _at(revision: str) -> Any:
         archive = subprocess.run(["git", "archive", revision, "src"], check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(folder, "src")), os.getcwd()])}
-        found = subprocess.run([sys.executable, "-m", __spec__.name], check=True, stdout=subprocess.PIPE, env=environment)
+        command = [sys.executable, "-m", __spec__.name]
+        found = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment)
         return json.loads(found.stdout)
 
 
