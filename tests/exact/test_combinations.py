@@ -272,3 +272,24 @@ def test_prefixes_subtract_to_ranges() -> None:
     found = estimated(sv.Survey(sv.queries(Prefix(RECORDS)), epsilon=2.0, strategy="haar"), shares())
     part = found.combine({11: 1, 3: -1}, level=1 - 1e-6)
     assert part.low <= shares()[4:12].sum() <= part.high
+
+
+@pytest.mark.parametrize(
+    ("value", "over", "under", "truth"),
+    [
+        ("a", {"a": 1, "b": -1}, {"a": 1, "b": 1, "c": 1}, 1.0),
+        ("b", {"a": 1, "b": 2}, {"a": 1, "b": 1, "c": 1}, 2.0),
+        ("a", {"a": 1}, {"a": 1, "b": 10, "c": 10}, 1.0),
+    ],
+)
+def test_a_ratio_at_the_end_of_what_people_can_have_is_no_point(
+    value: str, over: dict[str, float], under: dict[str, float], truth: float
+) -> None:
+    """A raw ratio beyond all possible ones, or over a denominator of the wrong sign, was its own interval."""
+    survey = sv.Survey(["a", "b", "c"], epsilon=0.3, mechanism="randomized_response")
+    missed = 0
+    for seed in range(20):
+        answer = survey.estimate(survey.simulate_aggregate([value] * 60, seed=seed)).ratio(over, under)
+        assert answer.low < answer.high
+        missed += not answer.low <= truth <= answer.high
+    assert missed <= 3

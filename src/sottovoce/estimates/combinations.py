@@ -223,20 +223,36 @@ def ratio(
         methods.add(interval.method)
         return (interval.low <= 0) & (interval.high >= 0)
 
-    inside = within(raw, least, most)
-    ends = [inside, inside]
-    # A raw ratio can be impossible by so far that nothing possible is near: the nearest end is what remains.
-    if possible(np.array([inside]))[0]:
-        points = min(_POINTS, max(1, _MOST_HELD // len(over)))
-        ends = [_edge(possible, inside, limit, side, points) for side, limit in ((-1, least), (1, most))]
-    return answer(raw, ends[0], ends[1], "; ".join(sorted(methods)))
+    points = min(_POINTS, max(1, _MOST_HELD // len(over)))
+    # A raw denominator of the wrong sign tells nothing of the ratio.
+    known = below.low[0] * bottom > 0
+    tried = [within(raw, least, most)] if known else []
+    if math.isfinite(most - least):
+        tried += np.linspace(least, most, points + 2).tolist()
+    likely = next((one for one in tried if possible(np.array([one]))[0]), None)
+    ends = [least, most]
+    # Where none that was tried is possible, all are: so the level cannot fall.
+    if likely is not None:
+        ends = [_edge(possible, likely, limit, side, points) for side, limit in ((-1, least), (1, most))]
+    return answer(raw if known else math.nan, ends[0], ends[1], "; ".join(sorted(methods)))
 
 
 def _limits(held: HeldPairs | None) -> tuple[float, float]:
-    """The least and the largest ratio of two sums over people."""
-    if held is None or (held.over < 0).any() or (held.under < 0).any():
+    """The least and the largest ratio of two sums over people: those of one person alone.
+
+    Examples
+    --------
+    >>> _limits(HeldPairs(np.array([1.0, -1.0, 0.0]), np.ones(3)))
+    (-1.0, 1.0)
+    >>> _limits(HeldPairs(np.array([1.0, 0.0]), np.array([1.0, 0.0]))), _limits(HeldPairs(np.eye(2)[0], np.eye(2)[1]))
+    ((1.0, 1.0), (0.0, inf))
+    """
+    if held is None or (held.under < 0).any() or not (held.under > 0).any():
         return -math.inf, math.inf
-    return 0.0, 1.0 if (held.over <= held.under).all() else math.inf
+    some = held.under > 0
+    alone, without = held.over[some] / held.under[some], held.over[~some]
+    least = -math.inf if (without < 0).any() else float(alone.min())
+    return least, math.inf if (without > 0).any() else float(alone.max())
 
 
 def _ends(held: HeldPairs | None, ratios: Floats) -> tuple[Floats, Floats] | None:

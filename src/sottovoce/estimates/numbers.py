@@ -19,7 +19,7 @@ from sottovoce.core.limits import check_number
 from sottovoce.domain.number import NumberGrid
 from sottovoce.estimates.bins import MOST_CELLS, HistogramBin, histogram_bins, readable_starts, rows_of_cumulative
 from sottovoce.estimates.combinations import RawAnswers, combined_interval
-from sottovoce.estimates.intervals import Interval, check_level
+from sottovoce.estimates.intervals import Interval, Observed, check_level, uncut_interval
 from sottovoce.estimates.listed import ListedEstimate
 from sottovoce.estimates.watched import refuse_so_far
 from sottovoce.mechanisms.base import Floats
@@ -89,7 +89,16 @@ class NumberEstimate(ListedEstimate):
         if self.always == "so far":
             # The bin that holds it would change as people do.
             raise refuse_so_far("a quantile has no interval")
-        return _quantile(self._combinable, self.values, self.interval(level), q, level)
+        check_level(level)
+        return _quantile(self._combinable, self.values, self._each_side(level), q, level)
+
+    def _each_side(self, level: float) -> Interval:
+        """Ends of every answer's interval of which either is wrong with half of the miss at most."""
+        if self.always is not None:
+            return self.interval((1 + level) / 2)
+        observed = Observed(self.survey.design, self.raw, self.n_reports, self.counts, *self.survey.answer_range)
+        uncut = uncut_interval(observed, level)
+        return Interval(uncut.low - uncut.bias, uncut.high + uncut.bias, uncut.method)
 
     def histogram(self, level: float = 0.95, merged: bool = False) -> list[HistogramBin]:
         """The share of people in every bin of a number, each with its interval; needs wants="distribution".
@@ -171,10 +180,10 @@ def _standard_deviation(answers: RawAnswers, level: float) -> Answer:
 def _quantile(answers: RawAnswers, values: Floats, interval: Interval, q: float, level: float) -> Answer:
     """The number that a share q of people is at or below.
 
-    `values` are the projected answers, `interval` those of each raw answer at this level. The bin of the true quantile
-    has a share below its start that is less than q, and one at its end that is not: bins whose intervals say
-    otherwise are excluded, and that happens to the true one with no more than the miss allowed, since only its own two
-    limits matter (no simultaneous intervals are needed).
+    `values` are the projected answers. The bin of the true quantile has a share below its start that is less than q,
+    and one at its end that is not: bins whose ends of `interval` say otherwise are excluded. That happens to the true
+    one with no more than the miss allowed: only its own two limits matter, the lower one of one answer and the upper
+    one of the next, and each is wrong with half of it at most (limits that share the miss would not do).
     """
     check_level(level)
     question = _distribution(answers, "quantiles")
