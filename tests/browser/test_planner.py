@@ -84,7 +84,7 @@ def test_both_errors_are_shown_whichever_is_compared(page: Page) -> None:
     page.locator("label[for=criterion-l2]").click()
     expect(page).to_have_url(re.compile("criterion=l2"))
     after = changed(page, before)
-    assert f"L2 {error(page, L2):g}" in after
+    assert f"L2 at most {error(page, L2):g}" in after
     designs = page.get_by_role("region", name="Designs")
     expect(designs).to_contain_text(re.compile("design.*margin.*L2.*report.*chosen", re.DOTALL))
 
