@@ -25,8 +25,8 @@ from sottovoce.core.errors import SottovoceError
 
 __all__ = ["CASES", "Case", "measure", "measure_looks"]
 
-RUNS: Final = 60
-LOOKED: Final = 60
+RUNS: Final = 40
+LOOKED: Final = 40
 """Surveys that are watched, and the number of looks at each."""
 
 SEED: Final = 11
