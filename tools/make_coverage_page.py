@@ -73,7 +73,8 @@ Case by case, before and after the limits of counts, differences and bounded rep
 same people and the same reports; people are drawn anew from a population in each of {runs} runs. *Width* is half of the
 interval over 1.96 empirical standard deviations of the raw answer, and less than 1 where the range cuts it off.
 *Points* are intervals of no width, *outside* values that lay outside their own interval, *unknown* ratios whose
-denominator may be zero.
+denominator may be zero. In so few runs a coverage of 95 % has a standard error of {error:.1%}. The grid above is of the
+limits before.
 
 | | | covered, before | after | width, before | after | points, outside before | after | unknown after |
 |---|---|---:|---:|---:|---:|---:|---:|---:|
@@ -156,7 +157,7 @@ def _cases(found: dict[str, Any]) -> str:
         always=looks["every look, ever wrong"],
         wider=looks["every look, half-width"] / looks["one look, half-width"],
     )
-    return _CASES.format(runs=after["runs"]) + "".join(rows) + told
+    return _CASES.format(runs=after["runs"], error=(0.95 * 0.05 / after["runs"]) ** 0.5) + "".join(rows) + told
 
 
 def _row(one: dict[str, Any]) -> str:
