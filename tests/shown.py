@@ -134,7 +134,7 @@ def drawn_estimate(kind: Kind, rng: np.random.Generator) -> tuple[Any, Any]:
     return aggregate, kind.survey.estimate(aggregate)
 
 
-def rows_of(kind: Kind, estimate: Any, level: float) -> Iterator[Row]:
+def rows_of(kind: Kind, estimate: Any, level: float, further: bool = True) -> Iterator[Row]:
     """Every number that Python, files and pages show of an estimate."""
     least, most = (np.broadcast_to(end, len(estimate)).tolist() for end in kind.survey.answer_range)
     ends = dict(zip(estimate.labels(), zip(least, most, strict=True), strict=True))
@@ -149,7 +149,7 @@ def rows_of(kind: Kind, estimate: Any, level: float) -> Iterator[Row]:
     page = columns_of(estimate, level, most=10)
     for label, *numbers in zip(page.labels, page.value, page.low, page.high, strict=True):
         yield Row("page", label, *numbers, *ends[label])
-    for answer, lowest, largest in kind.further(estimate, level):
+    for answer, lowest, largest in kind.further(estimate, level) if further else ():
         yield Row("further", answer.label, answer.value, answer.low, answer.high, lowest, largest)
         told = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
         yield Row("further", answer.label, told["value"], told["low"], told["high"], lowest, largest)
