@@ -124,7 +124,8 @@ def test_law_and_spread_are_those_of_every_report_gone_through() -> None:
     for weights in (None, np.array([[1.0, -1.0], [2.0, 0.5]])):
         law = design.law(weights, Evidence(None, 1000, 0.025))
         combined, own = (answers, rows) if weights is None else (weights @ answers, weights @ rows)
-        assert np.allclose(law.reach, np.ptp(combined, axis=1))
+        above, below = combined.max(axis=1) - own.min(axis=1), own.max(axis=1) - combined.min(axis=1)
+        assert np.allclose(law.reach, np.maximum(above, below)), "the farthest that X is from an expectation"
         assert np.allclose(law.floor, (combined**2 @ chances - own**2).min(axis=1))
         truth = own @ SHARES
         true_variance = combined**2 @ chances @ SHARES - truth**2
