@@ -128,7 +128,7 @@ def test_means_are_projected_on_the_ball() -> None:
     estimate = survey.estimate(survey.simulate(vectors, seed=4))
     assert np.linalg.norm(estimate.raw) > 1
     assert math.isclose(np.linalg.norm(estimate.values), 1, rel_tol=1e-12)
-    assert estimate["x[0]"].value == estimate[0].value == estimate.values[0]
+    assert estimate["x[0]"].value == estimate[0].value == estimate.shown()[0]
 
 
 def test_vectors_outside_the_ball() -> None:
