@@ -33,7 +33,8 @@ def test_curves_are_the_plans_figures_and_points_are_simulations() -> None:
     curves = plan_curves(plan, done.append)
     assert sum(done) == people_simulated(plan) == REPEATS * sum(one.people for one in curves.measured)
     at = curves.people.index(3000)
-    assert curves.margin[at] == plan.margin
+    # The curve scales one margin; the plan computes its own, from whole counts.
+    assert curves.margin[at] == pytest.approx(plan.margin, rel=5e-3)
     assert min(curves.l2_raw[at], curves.l2_bound[at]) == plan.l2
     assert curves.l2_bound_paper[at] == theorem_4_2(12, 1.0, 3000).value
     assert curves.options == curve_by_people(plan)
