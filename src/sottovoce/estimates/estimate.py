@@ -157,7 +157,7 @@ class Estimate:
         return errors
 
     def watched(self, always: bool | str = True) -> Self:
-        """The same estimate with intervals that hold at every look together, in every form; False: of one look.
+        """This estimate with intervals that hold at every look together; with False, with those of one look.
 
         Examples
         --------

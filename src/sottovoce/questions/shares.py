@@ -138,7 +138,7 @@ class Shares(Question):
         return True
 
     def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
-        """Of integers in a range; bins hold several of them where single ones cannot be told from noise."""
+        """The histogram of integers in a range, in bins of several where single ones cannot be told from noise."""
         from sottovoce.workloads.pictures import number_histogram
 
         line = self.domain
