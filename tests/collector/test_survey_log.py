@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -367,3 +369,47 @@ def test_a_service_that_nobody_asks_notes_every_head(tmp_path: Path) -> None:
             return read_checkpoint((tmp_path / CHECKPOINT_FILE).read_text("utf-8"), key.public).size == 1
 
         until(noted, "the head is noted")
+
+
+_SIGN = """
+import sys, time
+from pathlib import Path
+from sottovoce.collector.store import open_store
+from sottovoce.collector.surveys import log
+from sottovoce.core.signing import SigningKey
+
+folder = Path(sys.argv[1])
+survey_log = log.SurveyLog(folder, SigningKey(bytes(32)), open_store("", folder))
+write = log.replace_file
+
+def write_slowly(*given):
+    print("writes", flush=True)
+    sys.stdin.readline()
+    write(*given)
+
+log.replace_file = write_slowly
+print(survey_log.checkpoint()[1], flush=True)
+"""
+
+
+def test_two_processes_with_one_folder_never_move_the_checkpoint_backwards(sqlite: Place) -> None:
+    """One is stopped between its comparison and its writing, while the other signs a longer log."""
+    store = sqlite.open()
+    publish(store, "a")
+    command = [sys.executable, "-c", _SIGN, str(sqlite.data)]
+    slow = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert slow.stdin is not None
+    assert slow.stdout is not None
+    with slow, contextlib.closing(store):
+        assert slow.stdout.readline() == "writes\n"
+        publish(store, "b")
+        log, signed = log_of(sqlite, store), list[int]()
+        quick = threading.Thread(target=lambda: signed.append(log.checkpoint()[1]))
+        quick.start()
+        quick.join(0.5)  # without a lock it has written by now
+        slow.stdin.write("\n")
+        slow.stdin.flush()
+        assert slow.stdout.readline() == "1\n"
+        quick.join()
+        assert signed == [2]
+        assert read_checkpoint((sqlite.data / CHECKPOINT_FILE).read_text(), KEY.public).size == 2

@@ -7,13 +7,16 @@ and nothing published, until the database is as it was, or the operator says tha
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import logging
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Protocol, final
 
-from sottovoce.core.errors import SettingsError, StoreUnavailableError, TransparencyError
+from sottovoce.core.errors import SettingsError, StoreError, StoreUnavailableError, TransparencyError
 from sottovoce.core.files import replace_file
 from sottovoce.core.signing import SigningKey
 from sottovoce.protocol.log import LogEntry, LogProof
@@ -27,6 +30,9 @@ __all__ = ["CHECKPOINT_FILE", "SurveyLog", "forget_checkpoint"]
 
 CHECKPOINT_FILE: Final = "log.checkpoint"
 """A file in the data folder: the latest head of the log that this service has signed."""
+
+_LOCK_FILE: Final = f"{CHECKPOINT_FILE}.lock"
+"""An empty file in the data folder, locked by the process that compares and writes the other one."""
 
 _log: Final = logging.getLogger("sottovoce.serve")
 _repeats: Final = Repeats(_log, logging.ERROR)
@@ -107,13 +113,18 @@ class SurveyLog:
         self._follow()
         if self._tree.size == self._size:
             return
-        self._compare_with_noted()
-        head = TreeHead(self._tree.size, self._tree.root(self._tree.size))
-        checkpoint = sign_checkpoint(self._key, head)
         try:
-            replace_file(self._path, checkpoint.encode(), 0o600)
-            # When it was written would tell when a survey was published.
-            os.utime(self._path, (0, 0))
+            # Compared and written by one process at a time: of two, the slower would put an older head in the place of
+            # a newer one, and a database that has lost the difference would then be signed.
+            with _locked(self._path.with_name(_LOCK_FILE)):
+                self._compare_with_noted()
+                head = TreeHead(self._tree.size, self._tree.root(self._tree.size))
+                checkpoint = sign_checkpoint(self._key, head)
+                replace_file(self._path, checkpoint.encode(), 0o600)
+                # When it was written would tell when a survey was published.
+                os.utime(self._path, (0, 0))
+        except StoreError:
+            raise
         except OSError as error:
             _repeats.say(f"{self._path} cannot be written, and the log is not signed without it: {error.strerror}")
             raise StoreUnavailableError("the checkpoint of the log cannot be written") from error
@@ -164,6 +175,17 @@ class SurveyLog:
             return read_checkpoint(note, self._key.public)
         except TransparencyError as error:
             raise _unreadable(self._path, error) from error
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes out of the block; they wait."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _lost(signed: int, present: int) -> Refusal:
