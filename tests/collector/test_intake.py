@@ -166,7 +166,7 @@ def test_an_adaptive_survey_says_where_reports_go(intake: Intake) -> None:
     for body in (b"", body_of("question", 1), encode_batch(survey_id, [(bytes(16), adaptive().tag + b"\0")])):
         error = refusal(intake, survey_id, body)
         assert (error.code, error.status) == ("survey_panel", 422)
-        assert f"/v1/surveys/{survey_id}/rounds/" in str(error)
+        assert f"/v1/surveys/{survey_id}/rounds/latest" in str(error)
     with pytest.raises(Refusal, match="accepts no reports itself"):
         intake.read_json(survey_id, b"{}")
 

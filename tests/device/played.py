@@ -191,9 +191,11 @@ class Played:
                 return as_json(200, {"now": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"})
             case ["GET", "v1", "surveys", survey] if survey in self.surveys:
                 return as_json(200, self.envelope(self.surveys[survey]))
-            case ["GET", "v1", "surveys", survey, "rounds", number]:
-                found = self.rounds.get((survey, int(number)))
-                return refusal(404, "round_not_open") if found is None else as_json(200, self.envelope(found))
+            case ["GET", "v1", "surveys", survey, "rounds", "latest"]:
+                opened = [number for panel, number in self.rounds if panel == survey]
+                if not opened:
+                    return refusal(404, "round_not_open")
+                return as_json(200, self.envelope(self.rounds[survey, max(opened)]))
             case ["GET", "v1", "log", "proofs", asked]:
                 survey, _, block = asked.partition("?block=")
                 return self._log_proof(survey, int(block))

@@ -13,8 +13,8 @@ from device.conftest import MakeDevice
 from device.played import Played, as_json, refusal
 from sottovoce.core.errors import BudgetError, MismatchError, ServiceError, SignatureError, SurveyError
 from sottovoce.core.signing import SigningKey
-from sottovoce.device import Device, MemoryStore
-from sottovoce.device.turns import derive_seat
+from sottovoce.device import MemoryStore
+from sottovoce.device.turns import derive_seat, seat_in
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 
@@ -61,11 +61,9 @@ def test_waiting_then_answered_once(played: Played, adaptive: Panel, device: Mak
     assert len(played.requests) == requests
     (row,) = played.reports(asked)
     assert asked.aggregate().add([row[16:]]).n_reports == 1
-    seats = {path.rsplit("/", 1)[1] for _, path in played.requests if "/rounds/" in path}
-    assert seats == {str(seat_number(asked))}
 
 
-def test_the_round_is_on_disk_before_anybody_is_told(
+def test_the_secret_is_on_disk_before_anything_is_asked_for(
     played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path
 ) -> None:
     kept: list[int] = []
@@ -73,7 +71,6 @@ def test_the_round_is_on_disk_before_anybody_is_told(
     def look(handler: Any) -> object:
         if "/rounds/" in handler.path:
             kept.append(seat_of(adaptive, tmp_path / "device.db"))
-            assert handler.path.endswith(f"/rounds/{kept[-1]}")
         return Played.HONEST
 
     played.twists["GET", ""] = look
@@ -121,41 +118,51 @@ def test_another_question_shown_to_another_process(
         inner.append(device().answer(played.url, adaptive.id, RECORD).state)
         return as_json(200, played.envelope(sv.adaptive.round_of(adaptive, seat_number(first), "age < 51")))
 
-    played.twists["GET", f"/rounds/{seat_number(first)}"] = meanwhile
+    played.twists["GET", "/rounds/latest"] = meanwhile
     with pytest.raises(MismatchError, match="another question"):
         device().answer(played.url, adaptive.id, RECORD)
     assert inner == ["sent"]
     assert len(played.bodies) == 1
 
 
-def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: Panel, device: MakeDevice) -> None:
-    """Of another survey, of another number, no round at all, or signed by somebody else: no answer."""
+def show(played: Played, asked: Any) -> Any:
+    """Sends this as the latest round."""
+    return lambda _: as_json(200, played.envelope(asked))
+
+
+def test_rounds_before_and_after_the_devices_own(
+    played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path
+) -> None:
+    device().answer(played.url, adaptive.id, RECORD)
+    seat = seat_of(adaptive, tmp_path / "device.db")
+    played.twists["GET", "/rounds/latest"] = show(played, sv.adaptive.round_of(adaptive, seat - 1, "age < 50"))
+    assert device().answer(played.url, adaptive.id, RECORD).state == "waiting"
+    played.twists["GET", "/rounds/latest"] = show(played, sv.adaptive.round_of(adaptive, seat + 1, "age < 50"))
+    with pytest.raises(ServiceError, match="no more reports"):
+        device().answer(played.url, adaptive.id, RECORD)
+    assert device().ledger.spent == 0
+    assert played.bodies == []
+
+
+def test_what_is_no_round_of_the_panel(played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path) -> None:
+    """Of another survey, no round at all, or signed by somebody else: no answer."""
+    device().answer(played.url, adaptive.id, RECORD)
+    seat = seat_of(adaptive, tmp_path / "device.db")
     other = sv.Panel(DOMAIN, rounds=60_000, epsilon=0.5)
-
-    def show(make: Any) -> Any:
-        def twist(handler: Any) -> object:
-            if "/rounds/" not in handler.path:
-                return Played.HONEST
-            return as_json(200, played.envelope(make(int(handler.path.rsplit("/", 1)[1]))))
-
-        return twist
-
-    for make in (
-        lambda seat: sv.adaptive.round_of(other, seat, "age < 50"),
-        lambda seat: sv.adaptive.round_of(adaptive, seat % 60_000 + 1, "age < 50"),
-        lambda seat: adaptive,
-        lambda seat: Survey(sv.shares(5), epsilon=1.0),
-    ):
-        played.twists["GET", ""] = show(make)
-        with pytest.raises(MismatchError, match="did not send round"):
+    for asked in (sv.adaptive.round_of(other, seat, "age < 50"), adaptive, Survey(sv.shares(5), epsilon=1.0)):
+        played.twists["GET", "/rounds/latest"] = show(played, asked)
+        with pytest.raises(MismatchError, match="did not send a round"):
             device().answer(played.url, adaptive.id, RECORD)
     right = played.key
 
     def by_another(handler: Any) -> object:
-        played.key = SigningKey(bytes(32)) if "/rounds/" in handler.path else right
-        return show(lambda seat: sv.adaptive.round_of(adaptive, seat, "age < 50"))(handler)
+        played.key = SigningKey(bytes(32))
+        try:
+            return show(played, sv.adaptive.round_of(adaptive, seat, "age < 50"))(handler)
+        finally:
+            played.key = right
 
-    played.twists["GET", ""] = by_another
+    played.twists["GET", "/rounds/latest"] = by_another
     with pytest.raises(SignatureError):
         device().answer(played.url, adaptive.id, RECORD)
     assert device().ledger.spent == 0
@@ -186,14 +193,8 @@ def test_a_sealed_round_costs_nothing(played: Played, adaptive: Panel, device: M
     assert device().ledger.spent == 0
 
 
-def test_rounds_are_drawn_alike(played: Played) -> None:
+def test_rounds_are_drawn_alike() -> None:
     """600 devices over 3 rounds: chi-squared with 2 degrees above 30 has chance 3e-7; a round never drawn gives 300."""
     survey = sv.Panel(10, rounds=3, epsilon=1.0)
-    played.publish(survey)
-    shared = Device(MemoryStore()).collector(played.url)
-    for _ in range(600):
-        Device(MemoryStore(), connect=lambda url: shared).answer(played.url, survey.id, 1)
-    shared.close()
-    seats = [int(path.rsplit("/", 1)[1]) for _, path in played.requests if "/rounds/" in path]
-    assert len(seats) == 600
+    seats = [seat_in(MemoryStore(), survey.id, 1, survey.rounds) for _ in range(600)]
     assert sum((seats.count(seat) - 200) ** 2 / 200 for seat in (1, 2, 3)) < 30

@@ -95,13 +95,13 @@ def test_killed_at_every_step(played: Played, tmp_path: Path) -> None:
 def test_a_seat_survives_being_killed(played: Played, tmp_path: Path) -> None:
     survey = sv.Panel(10, rounds=60_000, epsilon=1.0)
     played.publish(survey)
-    process = start(tmp_path / "device.db", played.url, survey.id, 7, "collector round before")
+    process = start(tmp_path / "device.db", played.url, survey.id, 7, "collector latest_round before")
     assert process.communicate() == ("", "")
     assert played.requests == [("GET", f"/v1/surveys/{survey.id}")]
     seat = seat_in(SqliteDeviceStore(tmp_path / "device.db"), survey.id, 1, 60_000)
+    played.publish(sv.adaptive.round_of(survey, seat, "value < 5"))
     with Device(tmp_path / "device.db") as again:
-        assert again.answer(played.url, survey.id, 7).state == "waiting"
-    assert played.requests[-1] == ("GET", f"/v1/surveys/{survey.id}/rounds/{seat}")
+        assert again.answer(played.url, survey.id, 7).state == "sent"
 
 
 def test_several_processes_at_once(played: Played, survey: Survey, tmp_path: Path) -> None:

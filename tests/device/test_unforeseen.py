@@ -90,7 +90,7 @@ def test_a_round_that_is_refused_is_not_one_that_is_still_closed(played: Played,
     played.publish(adaptive)
     mine = device()
     assert mine.answer(played.url, adaptive.id, 1).state == "waiting"
-    played.twists["GET", "/rounds/1"] = lambda _: refusal(410, "survey_deleted")
+    played.twists["GET", "/rounds/latest"] = lambda _: refusal(410, "survey_deleted")
     with pytest.raises(ServiceError) as refused:
         mine.answer(played.url, adaptive.id, 1)
     assert refused.value.code == "survey_deleted"

@@ -97,7 +97,7 @@ def test_the_library_refuses_keys_that_anybody_can_sign_for(case: dict[str, Any]
 @every("bad_rounds", "fault")
 def test_the_library_refuses_bad_rounds(case: dict[str, Any]) -> None:
     with pytest.raises(getattr(errors, case["error"])):
-        CollectorClient(Told(case["envelope"])).round(surveys()[case["survey"]], case["round"], key().public)
+        CollectorClient(Told(case["envelope"])).latest_round(surveys()[case["survey"]], key().public)
 
 
 @every("batches", "survey")

@@ -188,7 +188,7 @@ test("a round is looked for, and not its panel", async () => {
   ];
   server.publish(whole);
   server.publish(round);
-  server.answers.set(`GET /v1/surveys/${whole.id}/rounds/1`, json(200, round));
+  server.answers.set(`GET /v1/surveys/${whole.id}/rounds/latest`, json(200, round));
   log.serve(whole.id, round.id);
   log.surveys = [whole.id];
   await assert.rejects(device().answer(server.url, whole.id, { age: 7 }), refused(/is not in the log/));

@@ -33,15 +33,13 @@ const device = (store = new MemoryStore(), options = {}) =>
 async function start(): Promise<string> {
   const envelope = await signer.envelope(canonicalText(PEOPLE as Json));
   server.publish(envelope);
-  for (let round = 1; round <= 4; round++) {
-    server.answers.set(`GET /v1/surveys/${envelope.id}/rounds/${round}`, refuse(404, "round_not_open"));
-  }
+  server.answers.set(`GET /v1/surveys/${envelope.id}/rounds/latest`, refuse(404, "round_not_open"));
   return envelope.id;
 }
 
 async function open(id: string, round: number, statement = question(round, 30)): Promise<string> {
   const envelope = await signer.envelope(statement);
-  server.answers.set(`GET /v1/surveys/${id}/rounds/${round}`, json(200, envelope));
+  server.answers.set(`GET /v1/surveys/${id}/rounds/latest`, json(200, envelope));
   server.answers.set(`POST /v1/surveys/${envelope.id}/reports`, json(200, { accepted: 1, refused: [] }));
   return envelope.id;
 }
@@ -55,8 +53,10 @@ test("a device waits for its own round, answers it once, and no other", async ()
   assert.deepEqual([waiting.state, waiting.epsilon], ["waiting", 0]);
   const seat = await seatOf(store, id);
   assert.ok(seat >= 1 && seat <= 4);
-  for (let round = 1; round <= 4; round++) if (round !== seat) await open(id, round);
-  assert.equal((await device(store).answer(server.url, id, PERSON)).state, "waiting");
+  for (let round = 1; round < seat; round++) {
+    await open(id, round);
+    assert.equal((await device(store).answer(server.url, id, PERSON)).state, "waiting");
+  }
   assert.equal(server.sent.length, 0);
   const round = await open(id, seat);
   const receipt = await device(store).answer(server.url, id, PERSON);
@@ -65,7 +65,7 @@ test("a device waits for its own round, answers it once, and no other", async ()
   assert.equal(server.sent.length, 1);
   assert.ok(server.sent[0]!.startsWith(`53565231${round}`));
   assert.ok(server.sent[0]!.endsWith(toHex((await device(store).report(server.url, id))!)));
-  assert.ok(server.requests.every(({ path }) => !path.includes("/rounds/") || path.endsWith(`/${seat}`)));
+  assert.ok(server.requests.every(({ path }) => !path.includes("/rounds/") || path.endsWith("/latest")));
   assert.equal(await seatOf(store, id), seat);
 });
 
@@ -75,9 +75,19 @@ test("a round that an older version has drawn stays", async () => {
     const store = new (class extends MemoryStore {
       override seat = async () => seat;
     })();
-    await device(store).answer(server.url, id, PERSON);
-    assert.ok(server.requests.at(-1)!.path.endsWith(`/rounds/${seat}`));
+    await open(id, seat);
+    assert.equal((await device(store).answer(server.url, id, PERSON)).state, "sent");
   }
+});
+
+test("a device whose round is over answers no later one", async () => {
+  const id = await start();
+  const store = new (class extends MemoryStore {
+    override seat = async () => 2;
+  })();
+  await open(id, 3);
+  await assert.rejects(device(store).answer(server.url, id, PERSON), { code: "survey_sealed" });
+  assert.equal(server.sent.length, 0);
 });
 
 test("seats are drawn once however many calls there are, and all rounds come up", async () => {
@@ -105,13 +115,12 @@ test("two questions in one round get one answer", async () => {
   assert.equal(new Set(server.sent).size, 1);
 });
 
-test("rounds of another number or another survey, and rounds by themselves, are refused", async () => {
+test("rounds of another survey, what is no round, and rounds by themselves, are refused", async () => {
   const id = await start();
   const store = new MemoryStore();
   await device(store).answer(server.url, id, PERSON);
   const seat = await seatOf(store, id);
   for (const statement of [
-    question((seat % 4) + 1, 30),
     question(seat, 30, { ...PEOPLE, title: "Others" }),
     canonicalText(PEOPLE as Json),
   ]) {
@@ -145,7 +154,7 @@ test("an answer to a round goes to nobody else, not even where that round is sai
   const address = await stranger.start();
   try {
     stranger.publish(await new Signer().envelope(canonicalText(PEOPLE as Json)));
-    stranger.answers.set(`GET /v1/surveys/${id}/rounds/${seat}`, refuse(404, "round_not_open"));
+    stranger.answers.set(`GET /v1/surveys/${id}/rounds/latest`, refuse(404, "round_not_open"));
     stranger.answers.set(`POST /v1/surveys/${round}/reports`, json(200, { accepted: 1, refused: [] }));
     await assert.rejects(naive().answer(address, id, PERSON), MismatchError);
     assert.equal(stranger.sent.length, 0);
@@ -164,7 +173,7 @@ test("an answer to a round is not sent where the survey bears another key now", 
   assert.deepEqual([drawn.state, drawn.drawn], ["unsent", true]);
   const other = new Signer();
   server.answers.set(`GET /v1/surveys/${id}`, json(200, await other.envelope(canonicalText(PEOPLE as Json))));
-  server.answers.set(`GET /v1/surveys/${id}/rounds/${seat}`, refuse(404, "round_not_open"));
+  server.answers.set(`GET /v1/surveys/${id}/rounds/latest`, refuse(404, "round_not_open"));
   await assert.rejects(device(store).answer(server.url, id, PERSON), SignatureError);
   await assert.rejects(device(store, { key: other.public }).answer(server.url, id, PERSON), MismatchError);
   assert.deepEqual(

@@ -33,7 +33,15 @@ from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_beginning, is_digest
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["CollectorClient", "CollectorConnection", "Published", "check_survey_id", "find_listed", "read_survey"]
+__all__ = [
+    "CollectorClient",
+    "CollectorConnection",
+    "LatestRound",
+    "Published",
+    "check_survey_id",
+    "find_listed",
+    "read_survey",
+]
 
 T = TypeVar("T")
 
@@ -59,6 +67,16 @@ class Published:
     survey: Survey | Panel | Tracking
     key: bytes
     state: str
+
+
+@final
+@dataclass(frozen=True)
+class LatestRound:
+    """The round of a panel that was opened last."""
+
+    published: Published
+    survey: Survey
+    number: int
 
 
 def check_survey_id(survey_id: object) -> str:
@@ -158,21 +176,22 @@ class CollectorClient:
         """Raise `SignatureError` unless the survey of that id is signed with this key; it is not parsed."""
         self._signed(self._envelope(survey_id), key)
 
-    def round(
-        self, parent: Panel, number: int, trusted: bytes, allowed: Collection[str] | None = None
-    ) -> Published | None:
-        """The round of that number of this panel; None while it is not open. `allowed`: see `survey`."""
+    def latest_round(self, parent: Panel, trusted: bytes, allowed: Collection[str] | None = None) -> LatestRound | None:
+        """The round of this panel that was opened last; None before the first. `allowed`: see `survey`.
+
+        The request names no round: one that did would tell the collector which round a device has drawn.
+        """
         try:
-            envelope = self._get(f"/v1/surveys/{parent.id}/rounds/{number}", Envelope)
+            envelope = self._get(f"/v1/surveys/{parent.id}/rounds/latest", Envelope)
         except ServiceError as error:
             if error.code != ROUND_NOT_OPEN:
                 raise
             return None
         published = self._checked(envelope, trusted, allowed)
-        seat = published.survey.seat if isinstance(published.survey, Survey) else None
-        if seat is None or seat.panel.id != parent.id or seat.round != number:
-            raise MismatchError(f"the collector did not send round {number} of panel {parent.id[:12]}")
-        return published
+        survey = published.survey
+        if not isinstance(survey, Survey) or survey.seat is None or survey.seat.panel.id != parent.id:
+            raise MismatchError(f"the collector did not send a round of panel {parent.id[:12]}")
+        return LatestRound(published, survey, survey.seat.round)
 
     def log_proof(self, survey_id: str, block: int) -> LogProof | None:
         """What the collector's log proves of a survey; None if it has no log.

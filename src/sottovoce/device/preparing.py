@@ -128,25 +128,32 @@ class Preparation:
     def _round(
         self, collector: CollectorClient, panel: Panel, published: Published, kept: RecordedAnswer | None
     ) -> Asked | Resending | Receipt:
-        """This device's round of a panel, once it is open; an unsent answer is sent while its question still stands."""
+        """This device's round of a panel, once it is open; an unsent answer is sent while its question still stands.
+
+        Devices of all seats make the same requests, whichever round is open: what one asks for tells nobody its seat,
+        and a question cannot be aimed at those who will answer it. Only a report is a sign of the seat.
+        """
         seat = seat_in(self.store, panel.id, 1, panel.rounds)
-        asked = collector.round(panel, seat, published.key, self.trust.mechanisms)
+        latest = collector.latest_round(panel, published.key, self.trust.mechanisms)
         if kept is not None:
-            if asked is not None:
-                check_question(kept, asked.survey.id)
+            if latest is not None and latest.number == seat:
+                check_question(kept, latest.survey.id)
             return Resending(kept, verified=True)
-        if asked is None or not isinstance(asked.survey, Survey):
+        if latest is None:
             return Receipt(panel.id, collector.url, "waiting")
-        self._check(asked, collector, day_of(self.clock))
-        self.log.check(collector, asked.key, asked.survey.id)  # a round states its panel
-        return Asked(panel.id, asked.survey, asked.key, collector)
+        self.relays.check(latest.survey, collector.url)
+        self.log.check(collector, published.key, latest.survey.id)  # a round states its panel
+        if latest.number < seat:
+            return Receipt(panel.id, collector.url, "waiting")
+        if latest.number > seat:
+            raise _sealed(latest.survey)
+        self._check(latest.published, collector, day_of(self.clock))
+        return Asked(panel.id, latest.survey, published.key, collector)
 
     def _check(self, published: Published, collector: CollectorClient, day: str) -> None:
         """Raise unless the survey is open and within the owner's limits on that day."""
         if published.state != "open":
-            raise ServiceError(
-                f"survey {published.survey.id[:12]} accepts no more reports; nothing was answered", "survey_sealed", 409
-            )
+            raise _sealed(published.survey)
         self.relays.check(published.survey, collector.url)
         self.effort.check_survey(published.survey)
         self.allowance.check(published.survey, self.store.answers(), day)
@@ -185,6 +192,11 @@ class Preparation:
         if turn.state in ("waiting", "due"):
             asked = replace(published, survey=tracking.period(turn.period.number))
             self._check(asked, collector, max(day_of(self.clock), turn.period.start.date().isoformat()))
+
+
+def _sealed(survey: Survey | Panel | Tracking) -> ServiceError:
+    message = f"survey {survey.id[:12]} accepts no more reports; nothing was answered"
+    return ServiceError(message, "survey_sealed", 409)
 
 
 def _own_seats(store: DeviceStore, tracking: Tracking) -> Callable[[int], int]:

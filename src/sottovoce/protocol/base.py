@@ -9,7 +9,7 @@ from msgspec import Meta
 
 __all__ = [
     *("BASE64", "BASE64URL", "HEX_32", "HEX_64", "LINE", "Count", "Delta", "Digest", "Hex64", "Level", "Line"),
-    *("Moment", "RequestStruct", "ResponseStruct", "RoundNumber", "SegmentNumber", "SurveyId", "SurveyState"),
+    *("Moment", "RequestStruct", "ResponseStruct", "SegmentNumber", "SurveyId", "SurveyState"),
     *("Looks", "TokenId"),
 ]
 
@@ -36,7 +36,6 @@ SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 
 SurveyId = Annotated[str, Meta(pattern=HEX_64, description="the survey's id: the SHA-256 of its canonical JSON")]
 Digest = Annotated[str, Meta(pattern=HEX_64, description="the SHA-256 of the attachment")]
-RoundNumber = Annotated[str, Meta(pattern="^[1-9][0-9]{0,8}$", description="the round's number, from 1")]
 SegmentNumber = Annotated[str, Meta(pattern="^(0|[1-9][0-9]{0,17})$", description="the segment's number")]
 TokenId = Annotated[str, Meta(pattern="^[0-9a-f]{8}$", description="the 8 digits after sv_ in the token")]
 

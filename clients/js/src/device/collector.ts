@@ -26,6 +26,12 @@ export interface Published {
   readonly state: string;
 }
 
+/** The round of a panel that was opened last. */
+export interface LatestRound extends Published {
+  readonly survey: Survey;
+  readonly number: number;
+}
+
 /** Fetches and verifies what a collector publishes, and sends it reports. */
 export class Collector {
   readonly #http: Transport;
@@ -56,21 +62,23 @@ export class Collector {
     await signed(await this.#envelope(id), key);
   }
 
-  /** The round of that number of this panel; null while it is not open. */
-  async round(panel: Panel, number: number, trusted: Uint8Array): Promise<Published | null> {
+  /**
+   * The round of this panel that was opened last; null before the first. The request names no round: one that did would
+   * tell the collector which round a device has drawn.
+   */
+  async latestRound(panel: Panel, trusted: Uint8Array): Promise<LatestRound | null> {
     let answer: unknown;
     try {
-      answer = await this.#get(`/v1/surveys/${panel.id}/rounds/${number}`);
+      answer = await this.#get(`/v1/surveys/${panel.id}/rounds/latest`);
     } catch (error) {
       if (error instanceof ServiceError && error.code === "round_not_open") return null;
       throw error;
     }
-    const found = await this.#checked(readEnvelope(answer), trusted);
-    const seat = found.survey instanceof Survey ? found.survey.seat : null;
-    if (seat?.panel.id !== panel.id || seat.round !== number) {
-      throw new MismatchError("the collector answered with another round");
+    const { survey, key, state } = await this.#checked(readEnvelope(answer), trusted);
+    if (!(survey instanceof Survey) || survey.seat?.panel.id !== panel.id) {
+      throw new MismatchError("the collector answered with something else than a round of this panel");
     }
-    return found;
+    return { survey, key, state, number: survey.seat.round };
   }
 
   /** What its log proves of a survey to a device that has seen so many blocks of it; null if it has no log. */

@@ -121,7 +121,12 @@ export class Preparation {
     return found;
   }
 
-  /** This device's round of a panel, once it is open; an unsent answer is sent while its question still stands. */
+  /**
+   * This device's round of a panel, once it is open; an unsent answer is sent while its question still stands.
+   *
+   * Devices of all seats make the same requests, whichever round is open: what one asks for tells nobody its seat, and a
+   * question cannot be aimed at those who will answer it. Only a report is a sign of the seat.
+   */
   async #round(
     collector: Collector,
     panel: Panel,
@@ -129,23 +134,24 @@ export class Preparation {
     kept: Answer | null,
   ): Promise<Ready | Standing | Receipt> {
     const seat = await seatIn(this.store, panel.id, 1, panel.rounds);
-    const asked = await collector.round(panel, seat, found.key);
+    const latest = await collector.latestRound(panel, found.key);
     if (kept) {
-      if (asked) checkQuestion(kept, asked.survey.id);
+      if (latest?.number === seat) checkQuestion(kept, latest.survey.id);
       return { kept, isKnown: true };
     }
-    if (!asked) return emptyReceipt(panel.id, collector.url);
-    await this.#allow(collector, asked);
-    const { survey, key } = asked;
+    if (!latest) return emptyReceipt(panel.id, collector.url);
+    const { survey, key, number } = latest;
+    await this.relays.check(survey, collector.url);
     await this.log.check(collector, key, survey.id); // a round states its panel
-    return { question: panel.id, survey: survey as Survey, key, period: null, after: null };
+    if (number < seat) return emptyReceipt(panel.id, collector.url);
+    if (number > seat) throw sealed();
+    await this.#allow(collector, latest);
+    return { question: panel.id, survey, key, period: null, after: null };
   }
 
   /** Refuse a survey that is sealed, whose relay the owner does not accept, or which exceeds the owner's limits on that day. */
   async #allow(collector: Collector, { survey, state }: Published, day = dayOf(this.clock())): Promise<void> {
-    if (state !== "open") {
-      throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
-    }
+    if (state !== "open") throw sealed();
     await this.relays.check(survey, collector.url);
     checkBudget(this.allowance, survey, await this.store.answers(), day);
   }
@@ -165,6 +171,8 @@ export class Preparation {
     if (state === "waiting" || state === "due") await this.#allow(collector, found, today > then ? today : then);
   }
 }
+
+const sealed = () => new ServiceError("the survey takes no more reports", "survey_sealed", 409);
 
 /** A survey as a store keeps it. */
 export const joining = (collector: Collector, { key }: Published, tracking: Tracking): Joined => ({

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.surveys.listing import PAGE_SURVEYS
 from sottovoce.core.signing import fingerprint, to_base64url
-from sottovoce.protocol.base import Digest, RoundNumber, SurveyId
+from sottovoce.protocol.base import Digest, SurveyId
 from sottovoce.protocol.log import BlockNumber, ConsistencyProof, LogEntries, LogProof, LogSize, Position
 from sottovoce.protocol.surveys import Envelope, KeyAnswer, Surveys
 from sottovoce.service.http.response import Response, json_response
@@ -17,8 +16,6 @@ from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.statement import is_digest
 
 __all__ = ["PAGE_ENTRIES", "ROUTES"]
-
-_ROUND: Final = re.compile(r"[1-9][0-9]{0,8}")
 
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _BRIEFLY: Final = "public, max-age=10"
@@ -52,17 +49,17 @@ async def get_survey(service: Service, survey_id: SurveyId) -> Envelope:
 
 @route(
     "GET",
-    "/v1/surveys/{survey_id}/rounds/{round_number}",
+    "/v1/surveys/{survey_id}/rounds/latest",
     errors={
-        404: "the survey does not exist, or the round is not open yet: ask again later",
+        404: "the survey does not exist, or no round was opened yet: ask again later",
         409: "the survey is not a panel",
     },
     for_devices=True,
     at_intake=True,
 )
-async def get_round(service: Service, survey_id: SurveyId, round_number: RoundNumber) -> Envelope:
-    """One round of a panel, as it was signed."""
-    return await service.wait_for_store(_round, service, survey_id, round_number)
+async def get_latest_round(service: Service, survey_id: SurveyId) -> Envelope:
+    """The round of a panel that was opened last, as it was signed: every device asks for the same one."""
+    return await service.wait_for_store(_latest_round, service, survey_id)
 
 
 @route(
@@ -86,17 +83,14 @@ def _envelope(service: Service, survey_id: str) -> Envelope:
     return service.envelope(service.record(survey_id))
 
 
-def _round(service: Service, survey_id: str, number: str) -> Envelope:
+def _latest_round(service: Service, survey_id: str) -> Envelope:
     parent = service.record(survey_id)
-    rounds = service.panel(parent).rounds
-    if not _ROUND.fullmatch(number) or int(number) > rounds:
-        raise Refusal(404, "unknown_round", f"survey {parent.id[:12]} has the rounds 1 to {rounds}, and no other")
-    for record in service.store.rounds(parent.id):
-        if record.round == int(number):
-            return service.envelope(record)
-    raise Refusal(
-        404, "round_not_open", f"round {number} of survey {parent.id[:12]} has not been opened yet; ask again later"
-    )
+    service.panel(parent)
+    record = service.store.latest_round(parent.id)
+    if record is None:
+        message = f"no round of survey {parent.id[:12]} has been opened yet; ask again later"
+        raise Refusal(404, "round_not_open", message)
+    return service.envelope(record)
 
 
 PAGE_ENTRIES: Final = 1000
@@ -160,7 +154,7 @@ ROUTES: Final = (
     get_key,
     list_surveys,
     get_survey,
-    get_round,
+    get_latest_round,
     get_attachment,
     get_checkpoint,
     list_log_entries,

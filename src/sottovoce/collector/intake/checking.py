@@ -116,7 +116,7 @@ class Intake:
                 422,
                 "survey_panel",
                 f"survey {survey_id[:12]} is a panel and accepts no reports itself: a device answers the round it "
-                f"drew, whose own id is at /v1/surveys/{survey_id}/rounds/{{its number}}, and sends its report there",
+                f"drew once that is at /v1/surveys/{survey_id}/rounds/latest, and sends its report to the round's id",
             )
         if self._clock() >= checker.closes:
             self._check_clock()

@@ -119,6 +119,10 @@ class Store(abc.ABC):
         """The rounds of a panel, or the periods of a tracking survey that have begun, first to last."""
 
     @abc.abstractmethod
+    def latest_round(self, parent: str) -> SurveyRecord | None:
+        """The last of these rounds or periods; None before the first."""
+
+    @abc.abstractmethod
     def standing_rounds(self, parent: str) -> list[RoundStanding]:
         """The standing of rounds or periods, without their statements; deleted ones are included, with no reports."""
 

@@ -158,6 +158,17 @@ class SurveyTables(SqlStore):
             )
         return [survey_record(row) for row in rows]
 
+    def latest_round(self, parent: str) -> SurveyRecord | None:
+        if not askable(parent):
+            return None
+        with self.read() as transaction:
+            rows = transaction.rows(
+                f"SELECT {SURVEY_COLUMNS} FROM surveys WHERE parent = ? AND state <> 'deleted' "
+                "ORDER BY round DESC LIMIT 1",
+                (parent,),
+            )
+        return survey_record(rows[0]) if rows else None
+
     def standing_rounds(self, parent: str) -> list[RoundStanding]:
         if not askable(parent):
             return []

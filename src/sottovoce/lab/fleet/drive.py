@@ -235,15 +235,15 @@ class _Fleet:
         survey = published.survey
         assert isinstance(survey, Panel)
         for number, seated in enumerate(crowd.seats(survey.rounds), start=1):
-            while (asked := self.collector.round(survey, number, published.key)) is None:
+            while (latest := self.collector.latest_round(survey, published.key)) is None or latest.number < number:
                 if self._late():
                     return self._why() or "done"
                 if self.collector.survey(survey.id, published.key).state != "open":
                     return "sealed"
                 self.stopped.wait(_LOOK)
-            if asked.state == "open":
+            if latest.number == number and latest.published.state == "open":
                 self._one_by_one(survey.id, devices)
-                self.answer(asked, seated, [])
+                self.answer(latest.published, seated, [])
                 answered.append(number)
             if self._late():
                 break
