@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from sottovoce.cli.aggregate import any_survey_file
+from sottovoce.cli.aggregate import any_survey_file, memory
 from sottovoce.cli.arguments import add_integer, add_json, refuse_options
 from sottovoce.cli.connection import shown
 from sottovoce.cli.device_options import add_allowed, split_address
@@ -21,6 +23,7 @@ from sottovoce.core.words import delta_of, guarantee, plural
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
+    from sottovoce.edge.ordering import SortedRecords
     from sottovoce.edge.randomizer import Randomizer
     from sottovoce.edge.rows import ColumnChoice, InputRow
     from sottovoce.edge.writers import ReportSink
@@ -46,6 +49,10 @@ attributes of a record, a word, or a list of numbers; --columns makes a record o
 JSON lines, each {"id": ..., "report": ...} as POST /v1/surveys/ID/reports takes it (with --batch {"reports": [...]}),
 or Parquet, which 'sottovoce aggregate' counts. No other column goes out. An --output file is there whole or not at all.
 
+Reports leave in the order of their random ids, once all rows are read: the order of the rows may depend on the values,
+as it does in a sorted file, and would reveal more than epsilon says. --stream passes every row on at once, in the
+order in which it came.
+
 A row that cannot be randomized stops the command; the message has its number and never its value. --otherwise replaces
 missing and foreign values. --skip-invalid leaves such rows out, and how many there were is then known.
 
@@ -54,9 +61,11 @@ examples:
   sottovoce randomize survey.json --column drink --input answers.parquet --output reports.parquet
   sottovoce randomize https://stats.example.org/s/ID --column drink --person user --ledger people.db
   sottovoce randomize survey.json --columns age,country --input people.jsonl --output reports.parquet --skip-invalid
+  tail -f answers.jsonl | sottovoce randomize survey.json --column drink --stream
 """
 
 _PARQUET: Final = ".parquet"
+_RECORDS_AT_ONCE: Final = 2**12
 
 
 def register(parser: Parser) -> None:
@@ -70,6 +79,15 @@ def register(parser: Parser) -> None:
     parser.add_argument("--input", metavar="FILE", help="JSON lines or Parquet (default: standard input)")
     parser.add_argument("--output", metavar="FILE", help="JSON lines or Parquet (default: standard output)")
     add_integer(parser, "--batch", "N", "reports per line of JSON, each line one body for the collector")
+    parser.add_argument(
+        "--stream", action="store_true", help="pass every row on as it comes, to standard output; its order is revealed"
+    )
+    parser.add_argument(
+        "--memory",
+        type=memory,
+        metavar="SIZE",
+        help="memory to sort reports in, about; the rest waits in temporary files (default: 256MiB)",
+    )
     parser.add_argument("--otherwise", metavar="VALUE", help="a value that replaces missing and foreign ones")
     parser.add_argument("--skip-invalid", action="store_true", help="leave out rows that cannot be randomized")
     parser.add_argument("--person", metavar="COLUMN", help="the column that says who it is; needs --ledger")
@@ -113,18 +131,19 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     _warn(arguments)
     with _input(arguments, chosen) as (batches, fields), _output(arguments, randomizer.survey, fields) as sink:
-        done = _Randomizing(randomizer, sink, skip=arguments.skip_invalid, piped=arguments.output is None)
+        waiting = None if arguments.stream else _waiting(arguments)
+        done = _Randomizing(randomizer, sink, waiting, skip=arguments.skip_invalid)
         done.run(batches)
     _show(arguments, randomizer.survey, done)
     return 0
 
 
 class _Randomizing:
-    """One run, with what it has counted."""
+    """One run, with what it has counted; without `waiting` every report goes on at once."""
 
-    def __init__(self, randomizer: Randomizer, sink: ReportSink, *, skip: bool, piped: bool) -> None:
-        self._randomizer, self._sink = randomizer, sink
-        self._skip, self._piped = skip, piped
+    def __init__(self, randomizer: Randomizer, sink: ReportSink, waiting: SortedRecords | None, *, skip: bool) -> None:
+        self._randomizer, self._sink, self._waiting = randomizer, sink, waiting
+        self._skip = skip
         self.reports = self.skipped = 0
 
     def run(self, batches: Iterable[Sequence[InputRow]]) -> None:
@@ -137,22 +156,37 @@ class _Randomizing:
                 fault = next((report for report in drawn if isinstance(report, RowFault)), None)
                 if fault is not None and not self._skip:
                     raise self._stopped(fault)
-                pairs = [
-                    (report, row) for report, row in zip(drawn, rows, strict=True) if isinstance(report, EdgeReport)
+                records = [
+                    self._sink.record(report, row.kept)
+                    for report, row in zip(drawn, rows, strict=True)
+                    if isinstance(report, EdgeReport)
                 ]
-                self._sink.write([report for report, _ in pairs], [row.kept for _, row in pairs])
-                self.reports += len(pairs)
-                self.skipped += len(rows) - len(pairs)
-                shown_steps.advance(len(pairs))
-            self._sink.close()
+                self._take(records)
+                self.reports += len(records)
+                self.skipped += len(rows) - len(records)
+                shown_steps.advance(len(records))
+            self._finish()
+
+    def _take(self, records: Sequence[bytes]) -> None:
+        if self._waiting is None:
+            self._sink.write(records)
+            return
+        for record in records:
+            self._waiting.add(record)
+
+    def _finish(self) -> None:
+        ordered = iter(()) if self._waiting is None else self._waiting.drain()
+        while records := list(itertools.islice(ordered, _RECORDS_AT_ONCE)):
+            self._sink.write(records)
+        self._sink.close()
 
     def _stopped(self, fault: Any) -> Exception:
         from sottovoce.core.errors import ValueOutsideDomainError
 
         went = (
-            f"{plural(self.reports, 'report')} had been written to standard output already; with --output a file is "
-            "there whole or not at all"
-            if self._piped
+            f"{plural(self.reports, 'report')} had been written to standard output already; without --stream all are "
+            "written or none"
+            if self._waiting is None
             else "nothing was written"
         )
         return ValueOutsideDomainError(
@@ -170,6 +204,8 @@ def _check_options(arguments: argparse.Namespace) -> None:
         raise UsageError("--person COLUMN says who it is, and --ledger FILE remembers it: give both or neither")
     if arguments.json and arguments.output is None:
         raise UsageError("--json describes the run on standard output, where the reports go; name a file with --output")
+    if arguments.stream and (arguments.output is not None or arguments.memory is not None):
+        raise UsageError("--stream passes rows on at once, to standard output: leave out --output and --memory")
     if arguments.batch is not None and (arguments.keep or _is_parquet(arguments.output)):
         raise UsageError("--batch is for JSON lines without --keep: a body of the collector has nothing but reports")
     if arguments.batch is not None and arguments.batch < 1:
@@ -214,6 +250,11 @@ def _warn(arguments: argparse.Namespace) -> None:
         report_warning(
             "people are not remembered: the same people again spend epsilon again; --person and --ledger repeat the "
             "report that a person has"
+        )
+    if arguments.stream:
+        report_warning(
+            "--stream keeps the order of the rows: whoever sees it knows which report is whose if they know when each "
+            "row came, and if the order depends on the values, as in a sorted file, it reveals more than epsilon says"
         )
     if arguments.keep:
         report_warning(
@@ -266,6 +307,14 @@ def _output(arguments: argparse.Namespace, survey: Survey, fields: list[Any]) ->
         else:
             with part.open("wb") as stream:
                 yield JsonLines(stream, arguments.batch or 0)
+
+
+def _waiting(arguments: argparse.Namespace) -> SortedRecords:
+    """Reports that wait for the last row; those that memory cannot hold lie beside the output."""
+    from sottovoce.edge.ordering import DEFAULT_MEMORY, SortedRecords
+
+    folder = Path(tempfile.gettempdir() if arguments.output is None else arguments.output)
+    return SortedRecords(folder if arguments.output is None else folder.parent, arguments.memory or DEFAULT_MEMORY)
 
 
 def _standard_output() -> IO[bytes]:
