@@ -15,17 +15,19 @@ __all__ = ["calendar_vectors"]
 CALENDARS = [
     Calendar(date(2027, 1, 4), "week", 13, 4, 7),
     Calendar(date(2027, 1, 4), "week", 52, 1, 0),
-    Calendar(date(2028, 2, 27), "day", 7, 2, 1),
-    Calendar(date(2023, 12, 28), "month", 3, None, 7),
+    Calendar(date(2028, 2, 27), "day", 7, 2, 7),
+    Calendar(date(2023, 12, 28), "month", 3, None, 89),
     Calendar(date(2027, 1, 1), "month", 12, 2, 31),
-    Calendar(date(2027, 1, 28), "quarter", 4, None, 366),
+    Calendar(date(2027, 1, 28), "quarter", 4, None, 365),
     Calendar(date(2028, 2, 28), "year", 2, 3, 10),
     Calendar(date(2027, 1, 1), "year", 5, 1, 7),
     Calendar(date(2027, 12, 25), 1, 10, None, 0),
     Calendar(date(2096, 2, 20), 14, 3660, None, 366),
     Calendar(date(1969, 12, 20), "week", 2, 2, 3),
+    Calendar(date(2027, 1, 4), 3660, 690, None, 366),
 ]
-"""Every unit; leap years, and 2100, which is none; days up to 28 at the end of short months; before 1970."""
+"""Every unit; leap years, and 2100, which is none; days up to 28 at the end of short months; before 1970;
+the longest grace; a second window beyond all dates."""
 
 BAD = [
     {"starts": "2027-02-29"},
@@ -49,6 +51,10 @@ BAD = [
     {"windows": 10_001},
     {"grace": -1},
     {"grace": 367},
+    {"grace": 92},
+    {"every": "month", "window": 3, "starts": "2027-02-01", "grace": 90},
+    {"every": "day", "window": 2, "grace": 3},
+    {"every": "year", "window": 2, "grace": 367},
     {"grace": None},
     {"renews": 13},
     {"every": "year", "window": 3660, "windows": 2},
@@ -62,16 +68,20 @@ def calendar_vectors() -> dict[str, Any]:
     good = CALENDARS[0].to_statement()
     return {
         "about": "Moments are UTC. A period that contains a moment is null where there is none; `answerable` and "
-        "`windows` are the first and the last, or an empty list. `bad` calendars must be refused. `tracking` surveys "
-        "have the `id`, and their periods the ids and tags, that a device derives.",
+        "`windows` are the first and the last, or an empty list. `promises` are of epsilon 0.1, and of epsilon 1 with "
+        "delta 1e-6. `bad` calendars must be refused. `tracking` surveys have the `id`, and their periods the ids and "
+        "tags, that a device derives.",
         "calendars": [_calendar(calendar) for calendar in CALENDARS],
         "bad": [good | change for change in BAD],
         "tracking": [_tracking(calendar) for calendar in CALENDARS[:4]],
     }
 
 
+_LATE = [datetime(8999, 12, 31, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)]
+
+
 def _numbers(calendar: Calendar) -> list[int]:
-    last = calendar.periods or 2 * calendar.window
+    last = calendar.periods or calendar.window * (1 + calendar.has_window(2))
     some = {1, 2, 3, 4, 5, calendar.window, calendar.window + 1, last - 1, last}
     return sorted(number for number in some if 1 <= number <= last)
 
@@ -80,7 +90,7 @@ def _calendar(calendar: Calendar) -> dict[str, Any]:
     numbers = _numbers(calendar)
     edges = [moment for n in numbers for moment in (calendar.start(n), calendar.end(n), calendar.closes(n))]
     second = timedelta(seconds=1)
-    moments = sorted({*edges, *(edge - second for edge in edges), datetime(9000, 1, 1, tzinfo=UTC)})
+    moments = sorted({*edges, *(edge - second for edge in edges), *_LATE})
     return {
         "calendar": calendar.to_statement(),
         "periods": [
@@ -94,6 +104,7 @@ def _calendar(calendar: Calendar) -> dict[str, Any]:
             }
             for n in numbers
         ],
+        "promises": [calendar.promise(0.1), calendar.promise(1.0, 1e-6)],
         "spans": {str(n): calendar.spans(n) for n in (1, calendar.window, 4 * calendar.window)},
         "moments": [
             {

@@ -117,7 +117,7 @@ def test_create_publishes_what_the_library_would_state(service, run, collector, 
 def test_a_tracking_survey_is_shown_with_its_promise_and_its_periods(run, collector):
     asked = ("survey", "create", "shares", "--labels", "no,yes", "--epsilon", "1", "--title", "shown by weeks")
     created = " ".join(run(*asked, *WEEKLY).out.split())
-    promise = "epsilon 1 in every 13 weeks, and epsilon 4 over all 52 weeks"
+    promise = "epsilon 1 in each window of 13 weeks, epsilon 2 for any 13 weeks, and epsilon 4 over all 52 weeks"
     assert promise in created
     assert "in a period" in created
     shown = " ".join(run("survey", "show", "shown by weeks").out.split())

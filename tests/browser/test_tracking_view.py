@@ -60,7 +60,10 @@ def table(page: Page) -> list[list[str]]:
 def test_the_curve_says_what_the_library_says(service: Service, visitor: Visitor, told: ToldCurve) -> None:
     page = opened(visitor, service, told)
     main = page.locator("main")
-    expect(main).to_contain_text("Everybody is promised epsilon 1 in every 26 weeks, and epsilon 2 over all 52 weeks.")
+    expect(main).to_contain_text(
+        "Everybody is promised epsilon 1 in each window of 26 weeks, epsilon 2 for any 26 weeks, and epsilon 2 over "
+        "all 52 weeks."
+    )
     expect(main).to_contain_text("period 12 of 52, is running until")
     expect(main).to_contain_text("The next period begins on")
     for name in ("car", "bus"):
@@ -180,7 +183,11 @@ def test_made_by_form_and_planned(service: Service, visitor: Visitor) -> None:
     expect(page.locator("#error-renews")).to_contain_text("Renews must be a number of periods")
     page.get_by_role("textbox", name="Renews").fill("quarter")
     page.get_by_role("button", name="Check", exact=True).click()
-    expect(page.get_by_text("epsilon 1 in every 13 weeks, and epsilon 4 over all 52 weeks")).to_be_visible()
+    expect(
+        page.get_by_text(
+            "epsilon 1 in each window of 13 weeks, epsilon 2 for any 13 weeks, and epsilon 4 over all 52 weeks"
+        )
+    ).to_be_visible()
     visitor.expects("422")
     page.get_by_role("button", name="Publish").click()
     page.wait_for_url("**/survey/*")

@@ -49,10 +49,14 @@ def refused(api: Api, path: str, said: dict[str, Any]) -> tuple[str, str | None]
     ("calendar", "promise"),
     [
         (WEEKS, "epsilon 1 for all 52 weeks together"),
-        (WEEKS | {"renews": "quarter"}, "epsilon 1 in every 13 weeks, and epsilon 4 over all 52 weeks"),
+        (
+            WEEKS | {"renews": "quarter"},
+            "epsilon 1 in each window of 13 weeks, epsilon 2 for any 13 weeks, and epsilon 4 over all 52 weeks",
+        ),
         (
             WEEKS | {"periods": None, "renews": "13", "grace": 3},
-            "epsilon 1 in every 13 weeks, which adds up without an end: epsilon 4 in 52 weeks",
+            "epsilon 1 in each window of 13 weeks, epsilon 2 for any 13 weeks, which adds up without an end: epsilon 4 "
+            "in 4 windows",
         ),
     ],
 )

@@ -47,7 +47,7 @@ class Desk:
     def get(self, path: str, params: object = None, **_: object) -> Any:
         self.requests.append(path)
         if path == "/v1/time":
-            return {"now": f"{self.now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"}
+            return {"now": self.now.astimezone(UTC).isoformat(timespec="seconds")}
         survey = path.rsplit("/", 1)[1]
         if survey not in self.surveys:
             raise ServiceError("no such survey", "survey_not_found", 404)

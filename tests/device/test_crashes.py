@@ -195,7 +195,7 @@ def other_database(path: Path) -> None:
 
 def later_version(path: Path) -> None:
     with sqlite3.connect(path) as database:
-        database.execute("PRAGMA user_version = 5")
+        database.execute("PRAGMA user_version = 6")
 
 
 def middle_overwritten(path: Path) -> None:

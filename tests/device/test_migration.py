@@ -7,15 +7,19 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 import sottovoce as sv
+from device.desk import URL, Desk, secret_for
 from device.played import Played
 from sottovoce.core.errors import LedgerError
 from sottovoce.device import Device, SqliteDeviceStore
 from sottovoce.device.turns import seat_in
+
+START = datetime(2027, 1, 4, tzinfo=UTC)
 
 FIRST_FORMAT = """
 CREATE TABLE key (collector TEXT PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = 32)) STRICT;
@@ -92,7 +96,7 @@ def test_everything_survives(tmp_path: Path) -> None:
     check_everything_is_there(again)
     assert again.secret() == secret
     with sqlite3.connect(tmp_path / "device.db") as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (4,)
+        assert database.execute("PRAGMA user_version").fetchone() == (5,)
         names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     new = SqliteDeviceStore(tmp_path / "new.db")
     assert new.secret() != secret
@@ -108,7 +112,7 @@ def test_answers_of_the_second_format_gain_no_relay(played: Played, tmp_path: Pa
     before = SqliteDeviceStore(tmp_path / "device.db").answers()
     with sqlite3.connect(tmp_path / "device.db") as database:
         database.execute("ALTER TABLE answer DROP COLUMN relay")
-        for table in ("checkpoint", "conflict"):
+        for table in ("checkpoint", "conflict", "since"):
             database.execute(f"DROP TABLE {table}")
         database.execute("PRAGMA user_version = 2")
     database.close()
@@ -123,7 +127,7 @@ def test_a_store_of_the_third_format_remembers_logs_from_now_on(tmp_path: Path) 
     with Device(tmp_path / "device.db") as device:
         assert device.ledger.conflicts == ()
     with sqlite3.connect(tmp_path / "device.db") as database:
-        for table in ("checkpoint", "conflict"):
+        for table in ("checkpoint", "conflict", "since"):
             database.execute(f"DROP TABLE {table}")
         database.execute("PRAGMA user_version = 3")
     database.close()
@@ -131,6 +135,29 @@ def test_a_store_of_the_third_format_remembers_logs_from_now_on(tmp_path: Path) 
     assert store.checkpoint(PINNED) is None
     assert store.remember(PINNED, None, "a note")
     assert SqliteDeviceStore(tmp_path / "device.db").checkpoint(PINNED) == "a note"
+
+
+def test_a_store_of_the_fourth_format_joins_when_it_is_first_used(tmp_path: Path) -> None:
+    """It does not say when it joined: what ended before this version saw it is not answered, what comes later is."""
+    asked = sv.Tracking(sv.shares(["no", "yes"]), epsilon=1.0, every="day", starts=START.date(), renews=4, grace=4)
+    desk = Desk(START, asked)
+    path = tmp_path / "device.db"
+    desk.device(SqliteDeviceStore(path), lambda: desk.now).join(URL, asked.id)
+    with sqlite3.connect(path) as database:
+        database.execute("DROP TABLE since")
+        database.execute("UPDATE secret SET secret = ?", (secret_for(asked, [4, 1]),))
+        database.execute("PRAGMA user_version = 4")
+    database.close()
+    store = SqliteDeviceStore(path)
+    device = desk.device(store, lambda: desk.now)
+    desk.now = START + timedelta(days=5.5)
+    assert [due.period.number for due in device.due()] == [5]
+    assert store.since(asked.id) is None, "nobody has confirmed the clock"
+    device.answer_due(lambda due: "yes")
+    assert [answer.window for answer in store.answers()] == [2]
+    assert SqliteDeviceStore(path).since(asked.id) == desk.now
+    desk.now = START + timedelta(days=3.5)
+    assert device.due() == []
 
 
 def test_what_was_unsent_is_sent_with_the_same_bytes_and_what_was_answered_is_not_answered_again(
@@ -211,7 +238,7 @@ def test_killed_before_every_statement_of_the_migration(tmp_path: Path) -> None:
         database.close()
         check_everything_is_there(SqliteDeviceStore(path))
     assert versions == sorted(versions)
-    assert set(versions) == {1, 4}
+    assert set(versions) == {1, 5}
 
 
 OPENING = """

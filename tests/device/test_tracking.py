@@ -114,6 +114,7 @@ def test_two_windows_in_the_days_of_grace() -> None:
         asked.append(period.number)
         return "yes"
 
+    assert person.answer(0.1, never).state == "waiting"
     assert [person.answer(4.5, value).period.number for _ in range(3)] == [4, 5, 5]
     assert asked == [4, 5]
     assert person.device.ledger.spent == 2.0
@@ -315,6 +316,7 @@ def test_two_windows_raced_for_while_renewals_are_refused() -> None:
     """Both can be answered in the days of grace: one is."""
     person = Person(rolling(grace=7), [4, 1, 1])
     person.device.refuse_renewals(person.asked.id)
+    assert person.answer(0.1, never).state == "waiting"
 
     def value(period: Period) -> str:
         person.store.record(person.asked.id, 2, lambda answers: other)

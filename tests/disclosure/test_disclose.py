@@ -111,7 +111,7 @@ def test_what_a_survey_costs_over_its_life() -> None:
     year, four, endless = (page_of(name)["guarantee"] for name in ("tracking", "renewed", "endless"))
     assert (year["survey_loss"].text, year["survey_loss"].value) == ("Epsilon 1 for all 52 weeks together.", 1.0)
     assert (four["survey_loss"].text, four["survey_loss"].value) == (
-        "Epsilon 1 in every 13 weeks, and epsilon 4 over all 52 weeks.",
+        "Epsilon 1 in each window of 13 weeks, epsilon 2 for any 13 weeks, and epsilon 4 over all 52 weeks.",
         4.0,
     )
     together = sv.compose(renewed.amplified(), delta=RELAY.delta, times=4)

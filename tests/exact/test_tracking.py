@@ -100,7 +100,9 @@ def test_a_period_has_a_name(every: str | int, starts: str, label: str) -> None:
 
 def test_the_promise_says_both_losses() -> None:
     divided = Calendar.of(every="week", starts="2027-01-04", periods=52, renews=13)
-    assert divided.promise(0.5) == "epsilon 0.5 in every 13 weeks, and epsilon 2 over all 52 weeks"
+    assert divided.promise(0.5) == (
+        "epsilon 0.5 in each window of 13 weeks, epsilon 1 for any 13 weeks, and epsilon 2 over all 52 weeks"
+    )
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def test_a_change_is_seen_with_the_power_that_is_said() -> None:
 def test_windows_renew() -> None:
     found = sv.plan(YES_NO, periods=52, renews=13, epsilon=1.0, people=130_000)
     assert (found.window, found.windows, found.period.people, found.epsilon_in_all) == (13, 4, 10_000, 4.0)
-    assert "epsilon 1 in every 13 periods, and so epsilon 4 over all 52" in str(found)
+    assert "epsilon 1 in each window of 13 periods, epsilon 2 for any 13 periods, and so epsilon 4 over all 52" in str(
+        found
+    )
     endless = sv.plan(YES_NO, renews=13, epsilon=1.0, people=130_000)
     assert (endless.periods, endless.windows, endless.epsilon_in_all) == (None, None, None)
     assert "adds up without an end" in str(endless)

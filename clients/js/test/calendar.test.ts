@@ -15,8 +15,9 @@ const told = (moment: number) => new Date(moment).toISOString().replace(".000", 
 const ends = (found: number[]) => (found.length ? [found[0], found.at(-1)] : []);
 
 test("periods begin, end, close and are named as in Python", () => {
-  for (const { calendar, periods, spans } of calendars) {
+  for (const { calendar, periods, spans, promises } of calendars) {
     const read = Calendar.read(calendar);
+    assert.deepEqual([read.promise(0.1), read.promise(1, 1e-6)], promises);
     for (const { start, end, closes, ...period } of periods) {
       const { start: from, end: to, closes: until, ...rest } = read.period(period.number);
       assert.deepEqual([told(from), told(to), told(until), rest], [start, end, closes, period]);

@@ -239,8 +239,48 @@ test("renewals that are refused while the person thinks are not answered", async
   assert.equal((await world.store.answers()).length, 1);
 });
 
+test("a window that had ended when the device joined is not answered", async () => {
+  const calendar = { ...WEEKS, grace: 28 };
+  for (const joins of [true, false]) {
+    const world = await World.with(calendar);
+    const [first, second] = [await world.own(1), await world.own(2)];
+    world.now = START + 29 * DAY; // in the days of grace of the first window
+    assert.ok(world.now < first.closes);
+    if (joins) await world.device().join(server.url, world.survey.id);
+    assert.deepEqual(await world.device().due(), []);
+    const told = await world.answer(unasked);
+    assert.deepEqual([told.state, told.period], ["waiting", second]);
+    const there = await World.with(calendar);
+    await there.answer(unasked); // it joins before the first window
+    there.now = START + 29 * DAY;
+    assert.deepEqual((await there.answer()).period, first);
+  }
+});
+
+test("a report that was never taken is not sent after its period has closed", async () => {
+  const world = await World.with();
+  const mine = await world.own(1);
+  world.goto(mine);
+  await world.device().answer(server.url, world.survey.id, "yes", { send: false });
+  world.now = mine.closes;
+  const [receipt] = await world.device().flush();
+  assert.deepEqual([receipt!.state, server.sent.length], ["refused", 0]);
+  assert.match(receipt!.problem, /its period has closed/);
+  assert.deepEqual(await world.device().flush(), []);
+});
+
+test("a store that does not say when it joined joins now", async () => {
+  const world = await World.with({ ...WEEKS, grace: 28 });
+  await world.device().join(server.url, world.survey.id);
+  const forgetful = { since: async () => null };
+  world.store = new Proxy(world.store, { get: (store, name) => (forgetful as any)[name] ?? (store as any)[name].bind(store) });
+  world.now = START + 29 * DAY;
+  assert.deepEqual(await world.device().due(), []);
+});
+
 test("what stands is sent by its window, while another turn is due", async () => {
-  const world = await World.with({ ...WEEKS, grace: 60 });
+  const world = await World.with({ ...WEEKS, grace: 28 });
+  await world.answer(unasked); // it joins
   world.now = (await world.own(2)).start;
   const drawn = await world.device().answer(server.url, world.survey.id, "yes", { send: false });
   assert.deepEqual([drawn.state, drawn.period!.window], ["unsent", 1]);
@@ -266,6 +306,7 @@ test("budgets count per window and for life, also for what has not begun", async
 
 test("dates in the future or unknown count as recent", async () => {
   const world = await World.with();
+  await world.answer(unasked); // it joins
   world.goto(await world.own(3)); // both clocks were wrong then
   await world.answer();
   world.goto(await world.own(1));

@@ -77,6 +77,6 @@ test("a plan of periods says what a person loses, which change is seen, and what
   assert.match(seen ?? "", /is 9\.78 points\.$/);
   assert.match(cost ?? "", /would take 4,441,984 people, 44\.4 times as many\. With the same people the margin would be ± 32 points\.$/);
   const renewing = { ...found, tracking: { ...tracking, window: 13, windows: null, periods: null, epsilon_in_all: null } } as Planned;
-  assert.match(trackingWords(measure, renewing)[1] ?? "", /in every 13 periods, which adds up without an end: 4 in 52 periods/);
+  assert.match(trackingWords(measure, renewing)[1] ?? "", /in each window of 13 periods, 2 for any 13 periods, which adds up without an end: 4 in 4 windows/);
   assert.deepEqual(trackingWords(measure, { ...found, tracking: null }), []);
 });

@@ -14,6 +14,7 @@ __all__ = [
     "exactly",
     "figure",
     "guarantee",
+    "in_windows",
     "plural",
     "rounded_down",
     "rounded_up",
@@ -83,6 +84,17 @@ def guarantee(epsilon: float, delta: float = 0.0) -> str:
     ('epsilon 1', 'epsilon 0.5, delta 1e-06')
     """
     return f"epsilon {epsilon:g}{delta_suffix(delta)}"
+
+
+def in_windows(each: str, twice: str, span: str) -> str:
+    """The guarantee in each window, and that in any stretch of a window's length, which meets two of them at most.
+
+    Examples
+    --------
+    >>> in_windows("epsilon 1", "epsilon 2", "13 weeks")
+    'epsilon 1 in each window of 13 weeks, epsilon 2 for any 13 weeks'
+    """
+    return f"{each} in each window of {span}, {twice} for any {span}"
 
 
 def rounded_up(bound: float, digits: int = 3) -> str:

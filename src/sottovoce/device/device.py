@@ -392,7 +392,7 @@ class Device:
         if objection:  # recorded under other settings
             return Receipt.of(kept, f"{objection}; nothing was sent")
         if kept.relay:
-            return send_relayed(self._store, self._clients.relay(kept.relay), kept, self._trust.key)
+            return send_relayed(self._store, self._clients.relay(kept.relay), kept, self._trust.key, self._clock)
         return send_recorded(self._store, collector, kept, self._trust.key, self._clock, verified=verified)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import final
 
 from sottovoce.core.errors import LedgerError, ServiceError, SurveyError
@@ -18,10 +19,9 @@ from sottovoce.device.trust import LogCheck, RelayPolicy, Trust
 from sottovoce.device.turns import (
     Clock,
     Turn,
-    answerable_turns,
+    Turns,
     check_clocks,
     day_of,
-    find_turn,
     phase,
     read_clock,
     seat_in,
@@ -175,16 +175,13 @@ class Preparation:
         return Asked(tracking.id, asked, published.key, collector, turn.period, turn.after)
 
     def _turn(self, collector: CollectorClient, tracking: Tracking, mine: list[RecordedAnswer]) -> Turn:
-        """The device's turn by its own clock; a period is answered only while it is open by the collector's too."""
+        """The device's turn by its own clock; a period is answered only while it is open by the collector's too.
+
+        The first time is when the device joined: both clocks agree on it.
+        """
         own, theirs = read_clock(self.clock), collector.time()
         check_clocks(own, theirs)
-        turn = find_turn(
-            tracking.calendar,
-            _own_seats(self.store, tracking),
-            {answer.window for answer in mine},
-            own,
-            refuses_renewals=self.store.refuses_renewals(tracking.id),
-        )
+        turn = _turns(self.store, tracking, mine, self.store.take_part(tracking.id, own)).at(own)
         return replace(turn, state=phase(turn.period, theirs)) if turn.state == "due" else turn
 
     def _check_turn(self, collector: CollectorClient, published: Published, tracking: Tracking, turn: Turn) -> None:
@@ -199,9 +196,15 @@ def _sealed(survey: Survey | Panel | Tracking) -> ServiceError:
     return ServiceError(message, "survey_sealed", 409)
 
 
-def _own_seats(store: DeviceStore, tracking: Tracking) -> Callable[[int], int]:
-    """The device's seat in each window of a tracking survey."""
-    return lambda window: seat_in(store, tracking.id, window, tracking.calendar.seats)
+def _turns(store: DeviceStore, tracking: Tracking, mine: Iterable[RecordedAnswer], since: datetime) -> Turns:
+    """The device's turns in a tracking survey that it joined at a moment."""
+    return Turns(
+        tracking.calendar,
+        lambda window: seat_in(store, tracking.id, window, tracking.calendar.seats),
+        {answer.window for answer in mine},
+        store.refuses_renewals(tracking.id),
+        since,
+    )
 
 
 def _receipt(collector: CollectorClient, tracking: Tracking, turn: Turn) -> Receipt:
@@ -229,20 +232,19 @@ class Joined:
         self._read: dict[str, Tracking] = {}
 
     def due(self, clock: Clock) -> list[Due]:
-        """The periods that can be answered now, by the device's own clock, in the order in which it joined."""
+        """The periods that can be answered now, by the device's own clock, in the order in which it joined.
+
+        A store of an earlier version does not say when that was: then it joins now, until a collector's clock agrees.
+        """
         moment, answers = read_clock(clock), self._store.answers()
-        return [
-            Due(tracking, kept.collector, period)
-            for kept in self._store.joined()
-            for tracking in [self._tracking(kept)]
-            for period in answerable_turns(
-                tracking.calendar,
-                _own_seats(self._store, tracking),
-                {answer.window for answer in answers if answer.question == kept.question},
-                moment,
-                refuses_renewals=self._store.refuses_renewals(kept.question),
-            )
-        ]
+        found: list[Due] = []
+        for kept in self._store.joined():
+            tracking = self._tracking(kept)
+            mine = [answer for answer in answers if answer.question == kept.question]
+            since = self._store.since(kept.question) or moment
+            turns = _turns(self._store, tracking, mine, since)
+            found += [Due(tracking, kept.collector, period) for period in turns.due(moment)]
+        return found
 
     def _tracking(self, kept: JoinedSurvey) -> Tracking:
         if kept.question not in self._read:

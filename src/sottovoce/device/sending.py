@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, Self, TypeAlias, final
 
-from sottovoce.core.errors import ClockError, ServiceError, SignatureError
+from sottovoce.core.errors import ServiceError, SignatureError
 from sottovoce.core.text import one_line
 from sottovoce.device.clients import RelayClient
 from sottovoce.device.drawing import check_key
@@ -114,6 +114,8 @@ def send_recorded(
     """Send an answer unless it was sent; `verified` says that this call has verified the key there."""
     if kept.state == "sent":
         return Receipt.of(kept)
+    if _has_closed(kept, clock):
+        return _refuse(store, kept)
     if not verified:
         check_key(kept.key, kept.key if trusted is None else trusted)
         try:
@@ -123,7 +125,7 @@ def send_recorded(
     try:
         collector.send(kept.survey, kept.report_id, kept.report)
     except ServiceError as error:
-        state = "refused" if _is_final(error, kept, clock) else kept.state
+        state = "refused" if _is_final(error, kept) else kept.state
         if state != kept.state:
             store.mark(kept.question, kept.window, state)
         return Receipt.of(replace(kept, state=state), str(error))
@@ -131,13 +133,17 @@ def send_recorded(
     return Receipt.of(replace(kept, state="sent"))
 
 
-def send_relayed(store: DeviceStore, relay: RelayClient, kept: RecordedAnswer, trusted: bytes | None) -> Receipt:
+def send_relayed(
+    store: DeviceStore, relay: RelayClient, kept: RecordedAnswer, trusted: bytes | None, clock: Clock
+) -> Receipt:
     """Hand an answer to the relay that its survey states, unless it was sent; it is sent in no other way.
 
     The key it is sealed to must be signed by the survey's key. No refusal is final, since nobody has signed it.
     """
     if kept.state == "sent":
         return Receipt.of(kept)
+    if _has_closed(kept, clock):
+        return _refuse(store, kept)
     check_key(kept.key, kept.key if trusted is None else trusted)
     try:
         relay.send(kept, store.secret())
@@ -147,17 +153,22 @@ def send_relayed(store: DeviceStore, relay: RelayClient, kept: RecordedAnswer, t
     return Receipt.of(replace(kept, state="sent"))
 
 
-def _is_final(error: ServiceError, kept: RecordedAnswer, clock: Clock) -> bool:
-    if error.status == 404 and _may_open(kept, clock):
-        return False
+def _has_closed(kept: RecordedAnswer, clock: Clock) -> bool:
+    """Whether an answer's period has closed by the device's clock; `ClockError` if that is out of range.
+
+    Nothing is sent then: a collector that takes nothing for years, and then everything, would get the reports of all
+    windows at once.
+    """
+    return bool(kept.closes) and read_clock(clock) >= datetime.fromisoformat(kept.closes)
+
+
+def _refuse(store: DeviceStore, kept: RecordedAnswer) -> Receipt:
+    """The receipt of an answer whose period has closed; it is never sent."""
+    store.mark(kept.question, kept.window, "refused")
+    return Receipt.of(replace(kept, state="refused"), "its period has closed; it was not sent, and will not be")
+
+
+def _is_final(error: ServiceError, kept: RecordedAnswer) -> bool:
+    if error.status == 404 and kept.closes:
+        return False  # the collector opens a period a little after it has begun
     return 400 <= error.status < 500 and not is_transient(error) and error.code != BAD_ANSWER
-
-
-def _may_open(kept: RecordedAnswer, clock: Clock) -> bool:
-    """Whether the collector may still open the answer's period: it does so a little after the period has begun."""
-    if not kept.closes:
-        return False
-    try:
-        return read_clock(clock) < datetime.fromisoformat(kept.closes)
-    except ClockError:
-        return True

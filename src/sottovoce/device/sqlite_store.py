@@ -13,6 +13,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, final
@@ -201,7 +202,7 @@ class SqliteDeviceStore(DeviceStore):
     def leave(self, question: str) -> None:
         """See `DeviceStore`."""
         with self._writing() as database:
-            for table in ("joined", "attachment"):
+            for table in ("joined", "attachment", "since"):
                 database.execute(f"DELETE FROM {table} WHERE question = ?", (question,))
 
     def joined(self) -> list[JoinedSurvey]:
@@ -216,6 +217,22 @@ class SqliteDeviceStore(DeviceStore):
             JoinedSurvey(question, collector, key, statement, parts[question])
             for question, collector, key, statement in rows
         ]
+
+    def take_part(self, question: str, moment: datetime) -> datetime:
+        """See `DeviceStore`."""
+        noted = self.since(question)
+        if noted is not None:
+            return noted
+        with self._writing() as database:
+            row = question, moment.astimezone(UTC).isoformat()
+            database.execute("INSERT INTO since VALUES (?, ?) ON CONFLICT DO NOTHING", row)
+            return _moment(first(database, "SELECT moment FROM since WHERE question = ?", question), self.path)
+
+    def since(self, question: str) -> datetime | None:
+        """See `DeviceStore`."""
+        with self._open() as database:
+            noted: str | None = first(database, "SELECT moment FROM since WHERE question = ?", question)
+        return None if noted is None else _moment(noted, self.path)
 
     def set_renewals(self, question: str, *, refused: bool) -> None:
         """See `DeviceStore`."""
@@ -291,6 +308,13 @@ def _all(database: sqlite3.Connection) -> list[RecordedAnswer]:
 def _recorded(row: tuple[Any, ...]) -> RecordedAnswer:
     answer = RecordedAnswer(*row)
     return replace(answer, renews=bool(answer.renews))
+
+
+def _moment(text: str, path: Path) -> datetime:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise LedgerError(DAMAGED.format(path=path, reason="a moment in it is none")) from error
 
 
 def _keep_all_in_the_file(database: sqlite3.Connection, path: Path) -> None:

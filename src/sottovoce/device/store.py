@@ -10,6 +10,7 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final, Literal, TypeAlias, final
 
 from sottovoce.core.errors import LedgerError
@@ -151,11 +152,19 @@ class DeviceStore(abc.ABC):
 
     @abc.abstractmethod
     def leave(self, question: str) -> None:
-        """Forget a joined survey; its answers stay."""
+        """Forget a joined survey, and since when; its answers stay."""
 
     @abc.abstractmethod
     def joined(self) -> list[JoinedSurvey]:
         """All joined surveys, oldest first."""
+
+    @abc.abstractmethod
+    def take_part(self, question: str, moment: datetime) -> datetime:
+        """Note when this device first took part in a tracking survey, unless that is noted; returns what is noted."""
+
+    @abc.abstractmethod
+    def since(self, question: str) -> datetime | None:
+        """When this device first took part in a tracking survey; None if that is not noted."""
 
     @abc.abstractmethod
     def set_renewals(self, question: str, *, refused: bool) -> None:
@@ -184,6 +193,7 @@ class MemoryStore(DeviceStore):
         self._keys: dict[str, bytes] = {}
         self._answers: dict[tuple[str, int], RecordedAnswer] = {}
         self._joined: dict[str, JoinedSurvey] = {}
+        self._since: dict[str, datetime] = {}
         self._refused: set[str] = set()
         self._checkpoints: dict[bytes, str] = {}
         self._conflicts: list[LogConflict] = []
@@ -272,12 +282,22 @@ class MemoryStore(DeviceStore):
 
     def leave(self, question: str) -> None:
         """See `DeviceStore`."""
-        self._joined.pop(question, None)
+        with self._lock:
+            self._joined.pop(question, None)
+            self._since.pop(question, None)
 
     def joined(self) -> list[JoinedSurvey]:
         """See `DeviceStore`."""
         with self._lock:
             return list(self._joined.values())
+
+    def take_part(self, question: str, moment: datetime) -> datetime:
+        """See `DeviceStore`."""
+        return self._since.setdefault(question, moment)
+
+    def since(self, question: str) -> datetime | None:
+        """See `DeviceStore`."""
+        return self._since.get(question)
 
     def set_renewals(self, question: str, *, refused: bool) -> None:
         """See `DeviceStore`."""

@@ -66,7 +66,7 @@ DAMAGED: Final = (
     "forgets its answers would answer twice"
 )
 
-_VERSION: Final = 4
+_VERSION: Final = 5
 
 _ANSWER: Final = f"""
 CREATE TABLE answer (
@@ -108,6 +108,8 @@ _NEW_IN_4: Final = (
     "UNIQUE (remembered, found)) STRICT",
 )
 
+_NEW_IN_5: Final = "CREATE TABLE since (question TEXT PRIMARY KEY, moment TEXT NOT NULL) STRICT"
+
 _KEY: Final = (
     f"CREATE TABLE key (collector TEXT PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = {PUBLIC_KEY_BYTES})) STRICT"
 )
@@ -118,7 +120,7 @@ _OLD_FIELDS: Final = "number, question, survey, collector, key, title, epsilon, 
 def create_tables(database: sqlite3.Connection) -> None:
     """Fill an empty file, in one transaction."""
     database.execute("BEGIN IMMEDIATE")
-    for statement in (_KEY, _ANSWER, *_NEW_IN_2, *_NEW_IN_4):
+    for statement in (_KEY, _ANSWER, *_NEW_IN_2, *_NEW_IN_4, _NEW_IN_5):
         database.execute(statement)
     _complete(database)
     database.execute("COMMIT")
@@ -157,13 +159,14 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
     From version 1, answers gain a window, and drawn seats stay beside the secret that gives all later ones. From
     version 2, answers gain a relay. Earlier versions must not read such a store: they would send directly.
     From version 3: the logs of collectors are remembered. Earlier versions would answer without looking at them.
+    From version 4: it notes when it joined a survey. Earlier versions would answer windows that ended before.
     """
     database.execute("BEGIN IMMEDIATE")
     try:
         version = _version(database, path)  # another process may have been faster
         if version == 1:
             database.execute("ALTER TABLE answer RENAME TO earlier")
-            for statement in (_ANSWER, *_NEW_IN_2, *_NEW_IN_4):
+            for statement in (_ANSWER, *_NEW_IN_2, *_NEW_IN_4, _NEW_IN_5):
                 database.execute(statement)
             database.execute(f"INSERT INTO answer ({_OLD_FIELDS}) SELECT {_OLD_FIELDS} FROM earlier")
             database.execute("DROP TABLE earlier")
@@ -172,7 +175,7 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
         elif version < _VERSION:
             if version == 2:
                 database.execute("ALTER TABLE answer ADD COLUMN relay TEXT NOT NULL DEFAULT ''")
-            for statement in _NEW_IN_4:
+            for statement in (*(_NEW_IN_4 if version < 4 else ()), _NEW_IN_5):
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {_VERSION}")
         database.execute("COMMIT")

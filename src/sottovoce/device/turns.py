@@ -24,12 +24,11 @@ __all__ = [
     "Clock",
     "Turn",
     "TurnState",
-    "answerable_turns",
+    "Turns",
     "calendar_file",
     "check_clocks",
     "day_of",
     "derive_seat",
-    "find_turn",
     "phase",
     "read_clock",
     "seat_in",
@@ -129,56 +128,60 @@ def phase(period: Period, moment: datetime) -> Literal["waiting", "due", "missed
     return "waiting" if moment < period.start else "due" if moment < period.closes else "missed"
 
 
-def answerable_turns(
-    calendar: Calendar, seats: Seats, answered: Collection[int], moment: datetime, *, refuses_renewals: bool
-) -> Iterator[Period]:
-    """The device's own periods that can be answered now and are not, the one that closes first first."""
-    for window in calendar.windows_at(moment):
-        mine = _own(calendar, seats, window)
-        declined = refuses_renewals and any(other != window for other in answered)
-        if window not in answered and not declined and phase(mine, moment) == "due":
-            yield mine
+@final
+@dataclass(frozen=True)
+class Turns:
+    """What decides about a device's turns in one survey; nothing depends on a value, or on what a collector says."""
 
+    calendar: Calendar
+    seats: Seats
+    answered: Collection[int]
+    """Windows that were answered."""
+    refuses_renewals: bool
+    since: datetime
+    """When the device joined: of windows that had ended it owes nothing."""
 
-def find_turn(
-    calendar: Calendar, seats: Seats, answered: Collection[int], moment: datetime, *, refuses_renewals: bool
-) -> Turn:
-    """The turn of the device at a moment: a period to answer now, if there is one; else that of the latest window."""
-    due = next(answerable_turns(calendar, seats, answered, moment, refuses_renewals=refuses_renewals), None)
-    window = _latest(calendar, moment) if due is None else due.window
-    mine = _own(calendar, seats, window)
-    others = any(other != window for other in answered)
-    will_renew = not refuses_renewals or not (others or window in answered or due is not None)
-    is_last = calendar.windows is not None and window >= calendar.windows
-    after = _coming(calendar, seats, window + 1) if will_renew and not is_last else None
-    if due is not None:
-        return Turn("due", mine, after)
-    if window in answered:
-        return Turn("answered", mine, after)
-    if refuses_renewals and others:
-        return Turn("declined", mine, None)
-    return Turn(phase(mine, moment), mine, after)
+    def due(self, moment: datetime) -> Iterator[Period]:
+        """The device's own periods that can be answered now and are not, the one that closes first first."""
+        for window in self.calendar.windows_at(moment):
+            mine = self._own(window)
+            declined = self.refuses_renewals and self._others(window)
+            if window not in self.answered and not declined and self._phase(mine, moment) == "due":
+                yield mine
 
+    def at(self, moment: datetime) -> Turn:
+        """The turn at a moment: a period to answer now, if there is one; else that of the latest window."""
+        due = next(self.due(moment), None)
+        window = self._latest(moment) if due is None else due.window
+        mine = self._own(window)
+        others = self._others(window)
+        will_renew = not self.refuses_renewals or not (others or window in self.answered or due is not None)
+        after = self._own(window + 1) if will_renew and self.calendar.has_window(window + 1) else None
+        if due is not None:
+            return Turn("due", mine, after)
+        if window in self.answered:
+            return Turn("answered", mine, after)
+        if self.refuses_renewals and others:
+            return Turn("declined", mine, None)
+        return Turn(self._phase(mine, moment), mine, after)
 
-def _own(calendar: Calendar, seats: Seats, window: int) -> Period:
-    return Period(calendar, calendar.first_of(window) + seats(window) - 1)
+    def _others(self, window: int) -> bool:
+        return any(other != window for other in self.answered)
 
+    def _phase(self, mine: Period, moment: datetime) -> Literal["waiting", "due", "missed"]:
+        """The phase of a period; a window that had ended when the device joined is missed."""
+        ended = self.calendar.end(mine.window * self.calendar.window)
+        return "missed" if ended <= self.since else phase(mine, moment)
 
-def _coming(calendar: Calendar, seats: Seats, window: int) -> Period | None:
-    """The device's period in a later window; None if that lies beyond all dates."""
-    try:
-        mine = _own(calendar, seats, window)
-        return mine if mine.start < mine.closes else None
-    except (OverflowError, ValueError):
-        return None
+    def _own(self, window: int) -> Period:
+        return Period(self.calendar, self.calendar.first_of(window) + self.seats(window) - 1)
 
-
-def _latest(calendar: Calendar, moment: datetime) -> int:
-    """The latest window that has begun; the first before the start, the last after the end."""
-    current = calendar.windows_at(moment)
-    if current:
-        return current[-1]
-    return 1 if moment < calendar.start(1) or calendar.windows is None else calendar.windows
+    def _latest(self, moment: datetime) -> int:
+        """The latest window that has begun; the first before the start, the last after the end."""
+        current = self.calendar.windows_at(moment)
+        if current:
+            return current[-1]
+        return 1 if moment < self.calendar.start(1) or self.calendar.windows is None else self.calendar.windows
 
 
 _LONGEST: Final = 75

@@ -16,7 +16,7 @@ from typing import Any, Final, final
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MIN_EPSILON
 from sottovoce.core.notebook import facts_html
-from sottovoce.core.words import plural
+from sottovoce.core.words import guarantee, in_windows, plural
 from sottovoce.planning.plan import Plan, solve_plan
 from sottovoce.planning.solve import Solved, Target
 from sottovoce.strategies.options import Criterion
@@ -240,7 +240,9 @@ class TrackingPlan:
             if self.windows is None
             else f"and so {self._which}epsilon {self.epsilon_in_all:g} over all {self.periods:,}"
         )
-        return f"{people}, {each} period, {promise}{self._stop} in every {self.window:,} periods, {added}."
+        twice = f"{self._which}{guarantee(2 * self.epsilon, 2 * self.delta)}"
+        said = in_windows(f"{promise}{self._stop}", twice, f"{self.window:,} periods")
+        return f"{people}, {each} period, {said}, {added}."
 
     @property
     def _stop(self) -> str:

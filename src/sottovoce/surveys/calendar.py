@@ -12,30 +12,29 @@ from typing import Any, ClassVar, Final, Self, final
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
-from sottovoce.core.words import guarantee, plural
+from sottovoce.core.words import guarantee, in_windows, plural
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.surveys.calendar_fields import (
+    DAYS,
     EVERY,
+    MAX_GRACE,
     MAX_WINDOW,
+    MONTHS,
     RENEWS,
+    SHORTEST_MONTH,
     UNITS,
     first_day,
     period_length,
+    shortest_days,
     text_of,
     window_length,
 )
 from sottovoce.surveys.statement import check_fields
 
-__all__ = ["MAX_GRACE", "MAX_WINDOWS", "Calendar", "Period"]
+__all__ = ["MAX_WINDOWS", "Calendar", "Period"]
 
 MAX_WINDOWS: Final = 10_000
 
-MAX_GRACE: Final = 366
-"""Most days after its end in which a period may still be answered."""
-
-_DAYS: Final = {"day": 1, "week": 7}
-_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
-_SHORTEST_MONTH: Final = 28
 _LAST_DAY: Final = date(9000, 1, 1)
 _USUAL_GRACE: Final = 7
 
@@ -61,7 +60,8 @@ class Calendar:
     windows
         Number of windows; None if the survey goes on until it is sealed.
     grace
-        Days after its end in which a period may still be answered, before it closes.
+        Days after its end in which a period may still be answered, before it closes. At most the shortest window, so
+        that no more than two windows can be answered at any moment: when one begins, all before the last have closed.
 
     Examples
     --------
@@ -90,7 +90,8 @@ class Calendar:
         Parameter(
             "grace",
             "integer",
-            "days after its end in which a period may still be answered; left out: 7, or one period if that is shorter",
+            "days after its end in which a period may still be answered, at most a window; left out: 7, or one period "
+            "if that is shorter",
             "7",
             optional=True,
             low=0,
@@ -105,16 +106,22 @@ class Calendar:
             if isinstance(self.every, str):
                 raise SurveyError(EVERY).at("every")
             object.__setattr__(self, "every", check_integer("every", self.every, 1, MAX_WINDOW))
-        if self.every in _MONTHS and self.starts.day > _SHORTEST_MONTH:
+        if self.every in MONTHS and self.starts.day > SHORTEST_MONTH:
             raise SurveyError(
-                f"starts must be on one of the first {_SHORTEST_MONTH} days of a month if periods are months, quarters "
+                f"starts must be on one of the first {SHORTEST_MONTH} days of a month if periods are months, quarters "
                 "or years, since not every month has the others"
             ).at("starts")
         object.__setattr__(self, "window", check_integer("window", self.window, 2, MAX_WINDOW))
         if self.windows is not None:
             object.__setattr__(self, "windows", check_integer("windows", self.windows, 1, MAX_WINDOWS))
         object.__setattr__(self, "grace", check_integer("grace", self.grace, 0, MAX_GRACE))
-        if not self._ends_in_time():
+        most = shortest_days(self.every, self.window)
+        if self.grace > most:
+            raise SurveyError(
+                f"grace is {self.grace}: it must be an integer from 0 to {most}, the days of the shortest window, so "
+                "that at most two windows can be answered at a time; give fewer days or longer windows"
+            ).at("grace")
+        if not self._has_date((self.periods or self.window) + 1):
             raise SurveyError(f"the last period must end before the year {_LAST_DAY.year}").at("periods")
 
     @classmethod
@@ -133,7 +140,7 @@ class Calendar:
         length = period_length(fields["every"])
         first, periods = first_day(fields["starts"]), fields.get("periods")
         window = window_length(length, fields.get("renews"))
-        grace = fields.get("grace", min(_USUAL_GRACE, _shortest(length)))
+        grace = fields.get("grace", _usual_grace(length))
         if window is None:
             if periods is None:
                 raise SurveyError("give periods, for a survey that ends, or renews, for one that goes on").at("periods")
@@ -185,9 +192,9 @@ class Calendar:
         """
         if not self.starts <= day < _LAST_DAY:
             return None
-        if self.every in _MONTHS:
+        if self.every in MONTHS:
             months = 12 * (day.year - self.starts.year) + day.month - self.starts.month - (day.day < self.starts.day)
-            number = 1 + months // _MONTHS[str(self.every)]
+            number = 1 + months // MONTHS[str(self.every)]
         else:
             number = 1 + (day - self.starts).days // self._days
         return None if self.periods is not None and number > self.periods else number
@@ -217,12 +224,22 @@ class Calendar:
         """The first period of a window."""
         return self._check(1 + (window - 1) * self.window)
 
+    def has_window(self, window: int) -> bool:
+        """Whether there is such a window: within the calendar, and before the year 9000."""
+        within = window >= 1 and (self.windows is None or window <= self.windows)
+        return within and self._has_date(window * self.window + 1)
+
     def windows_at(self, moment: datetime) -> range:
-        """The windows that have begun and in which some period has not closed."""
+        """The windows that have begun and in which some period has not closed: two at most, since grace is at most one.
+
+        A window of a calendar without an end that would not end before the year 9000 is none.
+        """
         if moment < self.start(1):
             return range(0)
         number = self.at(moment)
         last = self.window_of(number) if number is not None else self.windows or 0
+        if last and not self.has_window(last):
+            last -= 1
         first = last + 1
         while first > 1 and moment < self.closes((first - 1) * self.window):
             first -= 1
@@ -253,23 +270,34 @@ class Calendar:
         return plural(periods, self.every) if isinstance(self.every, str) else plural(periods * self.every, "day")
 
     def promise(self, epsilon: float, delta: float = 0.0) -> str:
-        """The guarantee for a person's whole history: per window, and over the life of the survey.
+        """The guarantee for a person's history: in each window, in any stretch as long as one, and in all windows.
+
+        In a window a device sends one report, of its value in one period, with this epsilon. A stretch [t, t + L),
+        where L is a window's length in days or in months, meets two windows at most: let b > t be the first boundary
+        of windows after t. Adding L keeps the order of days, and is exact for b, a day up to the 28th of a month. So
+        t + L <= b + L, which is the next boundary: it is not in the stretch. Two histories that differ only in the
+        stretch are apart by two reports at most, and epsilons add up (basic composition). In the same way k windows'
+        length meets k + 1 windows.
+
+        This is about values. Within such a stretch up to three reports may leave the device, or two without grace: each
+        leaves between the beginning of its window and the end of the grace, which is at most a window.
 
         Examples
         --------
         >>> Calendar.of(every="week", starts="2027-01-04", periods=52).promise(1.0)
         'epsilon 1 for all 52 weeks together'
-        >>> Calendar.of(every="week", starts="2027-01-04", renews="quarter").promise(1.0)
-        'epsilon 1 in every 13 weeks, which adds up without an end: epsilon 4 in 52 weeks'
+        >>> Calendar.of(every="week", starts="2027-01-04", periods=52, renews="quarter").promise(1.0)
+        'epsilon 1 in each window of 13 weeks, epsilon 2 for any 13 weeks, and epsilon 4 over all 52 weeks'
         """
         each = guarantee(epsilon, delta)
         if self.windows == 1:
             return f"{each} for all {self.spans(self.window)} together"
         windows = self.windows or 4
-        sum_of, length = guarantee(windows * epsilon, windows * delta), self.spans(windows * self.window)
+        added = guarantee(windows * epsilon, windows * delta)
+        said = in_windows(each, guarantee(2 * epsilon, 2 * delta), self.spans(self.window))
         if self.windows is None:
-            return f"{each} in every {self.spans(self.window)}, which adds up without an end: {sum_of} in {length}"
-        return f"{each} in every {self.spans(self.window)}, and {sum_of} over all {length}"
+            return f"{said}, which adds up without an end: {added} in {plural(windows, 'window')}"
+        return f"{said}, and {added} over all {self.spans(windows * self.window)}"
 
     # --- statement --------------------------------------------------------------------------
 
@@ -296,20 +324,20 @@ class Calendar:
 
     @property
     def _days(self) -> int:
-        return _DAYS[self.every] if isinstance(self.every, str) else self.every
+        return DAYS[self.every] if isinstance(self.every, str) else self.every
 
-    def _ends_in_time(self) -> bool:
-        """Whether all days, or those of the first window, are dates."""
+    def _has_date(self, number: int) -> bool:
+        """Whether a period begins before the year 9000."""
         try:
-            return self._first_day((self.periods or self.window) + 1) < _LAST_DAY
+            return self._first_day(number) < _LAST_DAY
         except SurveyError:
             return False
 
     def _first_day(self, number: int) -> date:
         try:
-            if self.every not in _MONTHS:
+            if self.every not in MONTHS:
                 return self.starts + timedelta(days=(number - 1) * self._days)
-            years, month = divmod(self.starts.month - 1 + (number - 1) * _MONTHS[str(self.every)], 12)
+            years, month = divmod(self.starts.month - 1 + (number - 1) * MONTHS[str(self.every)], 12)
             return self.starts.replace(year=self.starts.year + years, month=month + 1)
         except (OverflowError, ValueError):
             raise _too_late() from None
@@ -362,6 +390,6 @@ def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-def _shortest(length: str | int) -> int:
-    """The days of the shortest period of that length; 0 for one that is refused later."""
-    return length if isinstance(length, int) else _DAYS.get(length, _SHORTEST_MONTH)
+def _usual_grace(length: str | int) -> int:
+    """A week, or one period if that is shorter; of a unit that is refused later, a week."""
+    return min(_USUAL_GRACE, length if isinstance(length, int) else DAYS.get(length, _USUAL_GRACE))

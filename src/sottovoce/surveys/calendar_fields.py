@@ -8,10 +8,31 @@ from typing import Final
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
 
-__all__ = ["EVERY", "MAX_WINDOW", "RENEWS", "UNITS", "first_day", "period_length", "text_of", "window_length"]
+__all__ = [
+    "DAYS",
+    "EVERY",
+    "MAX_GRACE",
+    "MAX_WINDOW",
+    "MONTHS",
+    "RENEWS",
+    "SHORTEST_MONTH",
+    "UNITS",
+    "first_day",
+    "period_length",
+    "shortest_days",
+    "text_of",
+    "window_length",
+]
 
 MAX_WINDOW: Final = 3660
 """Most periods of a window, and most days of a period: ten years of days."""
+
+MAX_GRACE: Final = 366
+"""Most days after its end in which a period may still be answered, whatever its window: no date leaves the calendar."""
+
+DAYS: Final = {"day": 1, "week": 7}
+MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
+SHORTEST_MONTH: Final = 28
 
 UNITS: Final = ("day", "week", "month", "quarter", "year")
 EVERY: Final = f"every must be one of {', '.join(UNITS)}, or a whole number of days"
@@ -68,3 +89,20 @@ def window_length(length: str | int, renews: str | None) -> int | None:
             + (f", or for periods of a {length} {' or '.join(named)}" if named else "")
         ).at("renews")
     return periods
+
+
+def shortest_days(length: str | int, periods: int) -> int:
+    """Days that so many periods last at least, whenever they begin.
+
+    Months are fewest in days from a February on, and no twelve months have fewer than 365.
+
+    Examples
+    --------
+    >>> shortest_days("week", 13), shortest_days("month", 3), shortest_days("quarter", 4), shortest_days(10, 2)
+    (91, 89, 365, 20)
+    """
+    if isinstance(length, int) or length in DAYS:
+        return periods * (length if isinstance(length, int) else DAYS[length])
+    years, months = divmod(periods * MONTHS[length], 12)
+    later = date(2001 + (months + 1) // 12, (months + 1) % 12 + 1, 1)  # after a February of 28 days
+    return 365 * years + (later - date(2001, 2, 1)).days

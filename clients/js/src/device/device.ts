@@ -184,7 +184,9 @@ export class Device {
     const found: Due[] = [];
     for (const joined of await this.#store.joined()) {
       const survey = await readJoined(joined, this.#mechanisms);
-      const periods = await (await Turns.of(this.#store, survey)).due(this.#clock());
+      // A store of an earlier version does not say when it joined: then it joins now, until a collector's clock agrees.
+      const now = this.#clock();
+      const periods = await (await Turns.of(this.#store, survey, (await this.#store.since(survey.id)) ?? now)).due(now);
       found.push(...periods.map((period) => ({ survey, collector: joined.collector, period })));
     }
     return found;

@@ -12,6 +12,7 @@ import {
   checkConflict,
   checkJoined,
   checkSecret,
+  checkSince,
   damaged,
   type Draw,
   isSameConflict,
@@ -22,8 +23,8 @@ import {
 
 const [KEYS, SEATS, ANSWERS] = ["keys", "seats", "answers"] as const;
 const [SECRETS, JOINED, REFUSED] = ["secrets", "joined", "refused"] as const;
-const [HEADS, CONFLICTS] = ["heads", "conflicts"] as const;
-const VERSION = 4;
+const [HEADS, CONFLICTS, SINCE] = ["heads", "conflicts", "since"] as const;
+const VERSION = 5;
 
 /** An answer as it is kept: with its place among all, since the database sorts by question. */
 type Kept = Answer & { readonly place: number };
@@ -118,10 +119,23 @@ export class IndexedDbStore implements Store {
     return this.#run("readonly", JOINED, (steps, done) => steps.all((kept) => done(kept.map(checkJoined))));
   }
 
-  leave(question: string): Promise<void> {
-    return this.#run("readwrite", JOINED, (steps, done) => {
-      steps.store.delete(question);
-      done();
+  async leave(question: string): Promise<void> {
+    // Two transactions: if only the first is done, the survey counts as joined now, and its owner leaves it again.
+    for (const name of [SINCE, JOINED]) {
+      await this.#run<void>("readwrite", name, (steps, done) => {
+        steps.store.delete(question);
+        done();
+      });
+    }
+  }
+
+  takePart(question: string, moment: number): Promise<number> {
+    return this.#first(SINCE, question, moment, checkSince);
+  }
+
+  since(question: string): Promise<number | null> {
+    return this.#run("readonly", SINCE, (steps, done) => {
+      steps.get(question, (kept) => done(kept === undefined ? null : checkSince(kept)));
     });
   }
 
@@ -256,11 +270,12 @@ const inOrder = (kept: readonly unknown[]): Answer[] =>
  * Makes the stores of this version; what an older one has kept stays. All of it is one transaction.
  *
  * Answers of version 1 lie under their question alone: they become answers in window 1. Those before version 3 know no
- * relay, those before version 4 no logs of collectors. A tab that runs an older version is shut out by the number: it
- * would send directly what must go through a relay, and answer without looking into a log.
+ * relay, those before version 4 no logs of collectors, those before version 5 do not know when they joined a survey. A tab
+ * that runs an older version is shut out by the number: it would send directly what must go through a relay, answer
+ * without looking into a log, and answer windows that ended before it joined.
  */
 function upgrade(database: IDBDatabase, transaction: IDBTransaction): void {
-  for (const store of [KEYS, SEATS, ANSWERS, SECRETS, JOINED, REFUSED, HEADS, CONFLICTS]) {
+  for (const store of [KEYS, SEATS, ANSWERS, SECRETS, JOINED, REFUSED, HEADS, CONFLICTS, SINCE]) {
     if (!database.objectStoreNames.contains(store)) database.createObjectStore(store);
   }
   const answers = transaction.objectStore(ANSWERS);

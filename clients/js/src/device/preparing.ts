@@ -156,12 +156,17 @@ export class Preparation {
     checkBudget(this.allowance, survey, await this.store.answers(), day);
   }
 
-  /** The device's turn by its own clock; a period is answered only while it is open by the collector's too. */
+  /**
+   * The device's turn by its own clock; a period is answered only while it is open by the collector's too.
+   *
+   * The first time is when the device joined: both clocks agree on it.
+   */
   async #turn(collector: Collector, tracking: Tracking): Promise<Turn> {
     const theirs = await collector.time();
     const own = this.clock(); // after the answer has come: a slow one makes no clock wrong
     checkClocks(own, theirs);
-    const turn = await (await Turns.of(this.store, tracking)).at(own);
+    const since = await this.store.takePart(tracking.id, own);
+    const turn = await (await Turns.of(this.store, tracking, since)).at(own);
     return turn.state === "due" ? { ...turn, state: phase(turn.period, theirs) } : turn;
   }
 

@@ -31,6 +31,11 @@ export async function send(collector: Collector, kept: Answer, sending: Sending)
   const { store, now, isKnown } = sending;
   if (kept.state === "sent") return receiptOf(kept);
   const objection = sending.objection(kept.relay, kept.collector);
+  if (now >= Date.parse(kept.closes)) {
+    // A collector that takes nothing for years, and then everything, would get the reports of all windows at once.
+    await store.mark(kept.question, kept.window, "refused");
+    return receiptOf({ ...kept, state: "refused" }, "its period has closed; it was not sent, and will not be");
+  }
   if (objection) return receiptOf(kept, `${objection}; nothing was sent`); // recorded under other settings
   if (!isKnown) checkKey(kept, sending.trusted ?? kept.key);
   let isFromCollector = isKnown && !kept.relay; // before it has shown its key no refusal is final; nobody has signed a relay's
@@ -44,7 +49,7 @@ export async function send(collector: Collector, kept: Answer, sending: Sending)
   } catch (error) {
     if (kept.relay && error instanceof SignatureError) return receiptOf(kept, error.message);
     if (!(error instanceof ServiceError)) throw error;
-    const isRefused = isFromCollector && isFinal(error, kept, now);
+    const isRefused = isFromCollector && isFinal(error, kept);
     if (isRefused) await store.mark(kept.question, kept.window, "refused");
     return receiptOf(isRefused ? { ...kept, state: "refused" } : kept, error.message);
   }
@@ -75,7 +80,7 @@ async function sendThrough(relay: RelayClient, kept: Answer, store: Store): Prom
 }
 
 /** Whether the collector will never take the report. It opens a period a little after that has begun. */
-function isFinal(error: ServiceError, kept: Answer, now: number): boolean {
-  if (error.status === 404 && now < Date.parse(kept.closes)) return false;
+function isFinal(error: ServiceError, kept: Answer): boolean {
+  if (error.status === 404 && kept.closes) return false;
   return error.status >= 400 && error.status < 500 && !isPassing(error) && error.code !== BAD_ANSWER;
 }

@@ -87,8 +87,12 @@ export interface Store {
   /** Keep a survey unless it is kept already; returns what is kept. */
   join(joined: Joined): Promise<Joined>;
   joined(): Promise<readonly Joined[]>;
-  /** Forget a survey that was joined; what was answered stays. */
+  /** Forget a survey that was joined, and since when; what was answered stays. */
   leave(question: string): Promise<void>;
+  /** Note when this device first took part in a tracking survey, unless that is noted; returns what is noted. */
+  takePart(question: string, moment: number): Promise<number>;
+  /** When this device first took part in a tracking survey; null: that is not noted. */
+  since(question: string): Promise<number | null>;
   /** Whether the owner refuses to answer a survey in more than one window. */
   refusesRenewals(question: string): Promise<boolean>;
   refuseRenewals(question: string, refuses: boolean): Promise<void>;
@@ -146,6 +150,12 @@ export function checkConflict(kept: unknown): LogConflict {
 export const isSameConflict = (one: LogConflict, other: LogConflict): boolean =>
   one.remembered === other.remembered && one.found === other.found;
 
+/** When a device joined, as it was stored; throws where it is damaged. */
+export function checkSince(kept: unknown): number {
+  if (typeof kept === "number" && Number.isFinite(kept)) return kept;
+  throw damaged("a moment is none");
+}
+
 /** The secret of a device, as it was stored; throws where it is damaged. */
 export function checkSecret(kept: unknown): Uint8Array {
   if (kept instanceof Uint8Array && kept.length === SECRET_BYTES) return kept;
@@ -164,6 +174,7 @@ export class MemoryStore implements Store {
   readonly #keys = new Map<string, Uint8Array>();
   readonly #answers = new Map<string, Answer>();
   readonly #joined = new Map<string, Joined>();
+  readonly #since = new Map<string, number>();
   readonly #refused = new Set<string>();
   readonly #heads = new Map<string, string>();
   readonly #conflicts: LogConflict[] = [];
@@ -215,6 +226,16 @@ export class MemoryStore implements Store {
 
   async leave(question: string): Promise<void> {
     this.#joined.delete(question);
+    this.#since.delete(question);
+  }
+
+  async takePart(question: string, moment: number): Promise<number> {
+    if (!this.#since.has(question)) this.#since.set(question, moment);
+    return this.#since.get(question)!;
+  }
+
+  async since(question: string): Promise<number | null> {
+    return this.#since.get(question) ?? null;
   }
 
   async refusesRenewals(question: string): Promise<boolean> {

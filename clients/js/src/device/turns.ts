@@ -32,12 +32,14 @@ export class Turns {
     /** Windows that were answered. */
     readonly answered: ReadonlySet<number>,
     readonly refusesRenewals: boolean,
+    /** When the device joined: of windows that had ended it owes nothing. */
+    readonly since: number,
   ) {}
 
-  static async of(store: Store, tracking: Tracking): Promise<Turns> {
+  static async of(store: Store, tracking: Tracking, since: number): Promise<Turns> {
     const answers = (await store.answers()).filter(({ question }) => question === tracking.id);
     const answered = new Set(answers.map(({ window }) => window));
-    return new Turns(store, tracking, answered, await store.refusesRenewals(tracking.id));
+    return new Turns(store, tracking, answered, await store.refusesRenewals(tracking.id), since);
   }
 
   /** Periods that can be answered now and are not, the one that closes first first. */
@@ -46,7 +48,7 @@ export class Turns {
     for (const window of this.#calendar.windowsAt(moment)) {
       const mine = await this.#own(window);
       const isOpen = !this.answered.has(window) && !this.#isDeclined(window);
-      if (isOpen && phase(mine, moment) === "due") found.push(mine);
+      if (isOpen && this.#phase(mine, moment) === "due") found.push(mine);
     }
     return found;
   }
@@ -59,9 +61,14 @@ export class Turns {
     const isAnswered = this.answered.has(window);
     const isDeclined = !isAnswered && this.#isDeclined(window);
     const isRenewed = !this.refusesRenewals || !(this.answered.size > 0 || due !== undefined);
-    const after = isRenewed && window < (this.#calendar.windows ?? Infinity) ? await this.#own(window + 1) : null;
-    const state = due ? "due" : isAnswered ? "answered" : isDeclined ? "declined" : phase(period, moment);
+    const after = isRenewed && this.#calendar.hasWindow(window + 1) ? await this.#own(window + 1) : null;
+    const state = due ? "due" : isAnswered ? "answered" : isDeclined ? "declined" : this.#phase(period, moment);
     return { state, period, after };
+  }
+
+  /** The phase of a period; a window that had ended when the device joined is missed. */
+  #phase(mine: Period, moment: number): Phase {
+    return this.#calendar.end(mine.window * this.#calendar.window) <= this.since ? "missed" : phase(mine, moment);
   }
 
   get #calendar(): Calendar {

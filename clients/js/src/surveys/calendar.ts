@@ -12,6 +12,7 @@ export const DAY = 86_400_000;
 /** Most days of a period, and most periods of a window. */
 const MOST = 3660;
 const MOST_WINDOWS = 10_000;
+/** Whatever the window: no date leaves the calendar. */
 const MOST_GRACE = 366;
 /** No period lasts as long, and none contains a later moment. */
 const LAST_DAY = Date.UTC(9000, 0, 1);
@@ -49,7 +50,10 @@ export class Calendar {
     readonly window: number,
     /** How many windows there are; null: without an end. */
     readonly windows: number | null,
-    /** Days after a period's end in which it may still be answered. */
+    /**
+     * Days after a period's end in which it may still be answered; at most the shortest window, so that no more than two
+     * windows can be answered at a time.
+     */
     readonly grace: number,
   ) {
     this.#first = new Date(`${starts}T00:00:00Z`);
@@ -80,6 +84,10 @@ export class Calendar {
       windows === null ? null : checkInteger("windows", windows, 1, MOST_WINDOWS),
       checkInteger("grace", grace, 0, MOST_GRACE),
     );
+    const most = shortestDays(read.#length, read.window);
+    if (read.grace > most) {
+      throw new SurveyError(`grace must be an integer from 0 to ${most}, the days of the shortest window`);
+    }
     if ("months" in read.#length && read.#first.getUTCDate() > 28) {
       throw new SurveyError(`the day of starts must be at most 28 where every is ${every}`);
     }
@@ -136,10 +144,16 @@ export class Calendar {
     return found;
   }
 
-  /** Windows that have begun, with a period that is not closed: those that a device must look at. */
+  /** Whether there is such a window: within the calendar, and before the year 9000. */
+  hasWindow(window: number): boolean {
+    return window >= 1 && window <= (this.windows ?? Infinity) && this.end(window * this.window) < LAST_DAY;
+  }
+
+  /** Windows that have begun, with a period that is not closed: those that a device must look at, two at most. */
   windowsAt(moment: number): number[] {
     const found: number[] = [];
     let window = this.windowOf(this.#latest(moment));
+    if (!this.hasWindow(window)) window--;
     for (; window >= 1 && moment < this.closes(window * this.window); window--) found.unshift(window);
     return found;
   }
@@ -183,6 +197,20 @@ export class Calendar {
     return typeof this.every === "number" ? plural(periods * this.every, "day") : plural(periods, this.every);
   }
 
+  /**
+   * The guarantee for a person's history: in each window, in any stretch as long as one, and in all windows.
+   *
+   * Such a stretch meets two windows at most, and a device sends one report in each.
+   */
+  promise(epsilon: number, delta = 0): string {
+    const said = (times: number) => guarantee(times * epsilon, times * delta);
+    const span = this.spans(this.window);
+    if (this.windows === 1) return `${said(1)} for all ${span} together`;
+    const each = `${said(1)} in each window of ${span}, ${said(2)} for any ${span}`;
+    if (this.windows === null) return `${each}, which adds up without an end: ${said(4)} in 4 windows`;
+    return `${each}, and ${said(this.windows)} over all ${this.spans(this.windows * this.window)}`;
+  }
+
   /** The number of the period that a moment is in, were there periods without an end on both sides. */
   #reached(moment: number): number {
     if ("days" in this.#length) return 1 + Math.floor((moment - this.#first.getTime()) / (DAY * this.#length.days));
@@ -208,6 +236,25 @@ const MONTHS = [
   "November",
   "December",
 ];
+
+/** Days that so many periods last at least: months are fewest in days from a February on. */
+function shortestDays(length: { readonly days: number } | { readonly months: number }, periods: number): number {
+  if ("days" in length) return periods * length.days;
+  const months = periods * length.months;
+  const rest = (Date.UTC(2001, 1 + (months % 12), 1) - Date.UTC(2001, 1, 1)) / DAY;
+  return 365 * Math.floor(months / 12) + rest;
+}
+
+/** "epsilon 1", and delta unless it is 0; with at most six digits. */
+const guarantee = (epsilon: number, delta: number): string =>
+  `epsilon ${general(epsilon)}${delta === 0 ? "" : `, delta ${general(delta)}`}`;
+
+/** A number with at most six digits, with an exponent where it is small or large: "0.3", "1e-06". */
+function general(value: number): string {
+  const [digits, power] = value.toExponential(5).split("e").map(Number) as [number, number];
+  if (power >= -4 && power < 6) return String(Number(value.toPrecision(6)));
+  return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+}
 
 /** "1 day", "1,098 days". */
 const plural = (count: number, thing: string): string => `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;

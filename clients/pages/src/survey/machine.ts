@@ -224,6 +224,8 @@ const noting = (store: Store, note: (drawn: Answer) => void): Store => ({
   join: (joined) => store.join(joined),
   joined: () => store.joined(),
   leave: (question) => store.leave(question),
+  takePart: (question, moment) => store.takePart(question, moment),
+  since: (question) => store.since(question),
   refusesRenewals: (question) => store.refusesRenewals(question),
   refuseRenewals: (question, refuses) => store.refuseRenewals(question, refuses),
   answer: (question, window) => store.answer(question, window),

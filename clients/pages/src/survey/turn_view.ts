@@ -50,8 +50,7 @@ export function turnView(found: Found, turn: MyTurn, ledger: Ledger): HTMLElemen
 }
 
 /** What it costs, over the life of the survey too. */
-export const cost = ({ calendar, epsilon }: Tracking): HTMLElement =>
-  el("p", { class: "cost" }, charge(calendar, epsilon), " ", EACH_IS_CHARGED);
+export const cost = (survey: Tracking): HTMLElement => el("p", { class: "cost" }, charge(survey), " ", EACH_IS_CHARGED);
 
 /** Beside a report: when this browser is asked again. */
 export function turnAfter(turn: MyTurn): HTMLElement | null {

@@ -1,6 +1,6 @@
 /** What the page says about turns: when it is this browser's, and what taking part costs, once and over the years. */
-import type { Calendar, Period, Receipt } from "../../../js/src/index.js";
-import { figure, named } from "../parts/format.js";
+import type { Calendar, Period, Receipt, Tracking } from "../../../js/src/index.js";
+import { named } from "../parts/format.js";
 
 /** The heading while nothing is to be answered. */
 export function turnTitle(state: Receipt["state"], { label }: Period, every: Calendar["every"]): string {
@@ -16,7 +16,7 @@ export function turnTitle(state: Receipt["state"], { label }: Period, every: Cal
 }
 
 /** What that means. */
-export function turnText(state: Receipt["state"], { label }: Period, calendar: Spanning): string {
+export function turnText(state: Receipt["state"], { label }: Period, calendar: Calendar): string {
   switch (state) {
     case "missed":
       return (
@@ -39,25 +39,9 @@ export const deadline = ({ closes }: Period): string =>
 
 const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
-/** What the survey costs: in a window, and over its life, in one sentence. */
-export function charge(calendar: Spanning, epsilon: number): string {
-  const { window, windows } = calendar;
-  const spans = (periods: number) => calendar.spans(periods);
-  const sum = (times: number) => figure(Number((times * epsilon).toPrecision(12)));
-  const each = `ε = ${figure(epsilon)}`;
-  if (windows === 1) return `It costs you ${each} once, for all ${spans(window)} together.`;
-  if (windows === null) {
-    return `It costs you ${each} in every ${spans(window)}, which adds up without an end: ε = ${sum(4)} in ${spans(4 * window)}.`;
-  }
-  return `It costs you ${each} in every ${spans(window)}, and ε = ${sum(windows)} over all ${spans(windows * window)}.`;
-}
-
-/** What is needed of a calendar. */
-export interface Spanning {
-  readonly window: number;
-  readonly windows: number | null;
-  spans(periods: number): string;
-}
+/** What the survey costs: in a window, in any stretch as long as one, and over its life, in one sentence. */
+export const charge = ({ calendar, epsilon, delta }: Pick<Tracking, "calendar" | "epsilon" | "delta">): string =>
+  `It costs you ${calendar.promise(epsilon, delta)}.`;
 
 /** Said of every tracking survey. */
 export const EACH_IS_CHARGED = "Two surveys that track the same thing are each charged: your ledger adds them up.";

@@ -79,12 +79,11 @@ export function trackingWords(measure: Measure, { tracking, people, epsilon }: P
   if (tracking === null) return [];
   const { window, windows, periods, people_per_period: each, epsilon_in_all: all, change, every_period: every } = tracking;
   const once = `Everybody answers in one of ${windows === 1 ? "" : "every "}${count(window)} periods, so each period has about ${count(each)} of the ${count(people)} people.`;
+  const added = all === null ? `which adds up without an end: ${figure(4 * epsilon)} in 4 windows` : `and ${figure(all)} over all ${count(periods ?? 0)}`;
   const loss =
     windows === 1
       ? `A person's whole history costs epsilon ${setting(epsilon)}, once.`
-      : all === null
-        ? `A person's history costs epsilon ${setting(epsilon)} in every ${count(window)} periods, which adds up without an end: ${figure(4 * epsilon)} in ${count(4 * window)} periods.`
-        : `A person's history costs epsilon ${setting(epsilon)} in every ${count(window)} periods, and ${figure(all)} over all ${count(periods ?? 0)}.`;
+      : `A person's history costs epsilon ${setting(epsilon)} in each window of ${count(window)} periods, ${figure(2 * epsilon)} for any ${count(window)} periods, ${added}.`;
   const seen = `The smallest change between two periods that is seen, at 95\u00a0% and 80 times in 100, is ${changeWords(measure, change)}.`;
   const margin = every.margin === null ? "" : ` With the same people the margin would be ${marginWords(measure, every.margin)}.`;
   const cost =
