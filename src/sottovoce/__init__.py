@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sottovoce.device import Device
     from sottovoce.disclosure import disclose
     from sottovoce.domain import Domain
+    from sottovoce.estimates.comparing import compare
     from sottovoce.estimates.estimate import Estimate
     from sottovoce.expressions import Query, query
     from sottovoce.mechanisms import MECHANISMS, Mechanism
@@ -59,6 +60,7 @@ _HOMES = {
     "Tracking": "surveys.survey",
     "audit": "auditing",
     "choices": "questions.choices",
+    "compare": "estimates.comparing",
     "compose": "surveys.composition",
     "connect": "analyst",
     "disclose": "disclosure",
@@ -101,6 +103,7 @@ __all__ = [
     "adaptive",
     "audit",
     "choices",
+    "compare",
     "compose",
     "connect",
     "disclose",

@@ -41,6 +41,7 @@ PUBLIC = [
     "adaptive",
     "audit",
     "choices",
+    "compare",
     "compose",
     "connect",
     "disclose",

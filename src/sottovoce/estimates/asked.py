@@ -42,6 +42,9 @@ class AskedSurvey(Protocol):
     def id(self) -> str: ...
 
     @property
+    def parent_id(self) -> str | None: ...
+
+    @property
     def title(self) -> str: ...
 
     @property

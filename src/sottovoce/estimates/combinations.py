@@ -39,6 +39,7 @@ __all__ = [
     "combination_text",
     "combined",
     "combined_interval",
+    "edge_of_possible",
     "ratio",
     "uncut_combination",
     "weights_of",
@@ -63,7 +64,7 @@ _LARGEST: Final = 1e100
 _MOST_TERMS: Final = 4
 """Answers that the label of a combination names; of more it says how many there are."""
 
-_UNBOUNDED: Final = "the denominator may be zero, so every ratio is possible"
+UNBOUNDED: Final = "the denominator may be zero, so every ratio is possible"
 
 
 @final
@@ -213,7 +214,7 @@ def ratio(
     least, most = _limits(held)
     if below.low[0] <= 0 <= below.high[0]:
         # No number is better than another: what a division would give is mostly the noise of the denominator.
-        return answer(math.nan, least, most, f"{below.method}; {_UNBOUNDED}")
+        return answer(math.nan, least, most, f"{below.method}; {UNBOUNDED}")
     if not over.any():
         return answer(0.0, 0.0, 0.0, CERTAIN)
     methods = set()
@@ -233,7 +234,7 @@ def ratio(
     ends = [least, most]
     # Where none that was tried is possible, all are: so the level cannot fall.
     if likely is not None:
-        ends = [_edge(possible, likely, limit, side, points) for side, limit in ((-1, least), (1, most))]
+        ends = [edge_of_possible(possible, likely, limit, side, points) for side, limit in ((-1, least), (1, most))]
     return answer(raw if known else math.nan, ends[0], ends[1], "; ".join(sorted(methods)))
 
 
@@ -263,7 +264,7 @@ def _ends(held: HeldPairs | None, ratios: Floats) -> tuple[Floats, Floats] | Non
     return values.min(axis=1), values.max(axis=1)
 
 
-def _edge(possible: Any, inside: float, limit: float, side: int, points: int) -> float:
+def edge_of_possible(possible: Any, inside: float, limit: float, side: int, points: int) -> float:
     """The last possible ratio on one side, on the outer side of where it is found.
 
     By steps that grow, then by dividing what is left into `points` + 1 parts.

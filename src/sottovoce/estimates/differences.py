@@ -9,13 +9,20 @@ truth.
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sottovoce.core.answer import Answer
+import numpy as np
 
-__all__ = ["Arm", "DifferenceInterval", "difference_of_answers", "difference_of_arms", "recovered"]
+from sottovoce.core.answer import Answer, within
+from sottovoce.estimates.combinations import UNBOUNDED, edge_of_possible
+from sottovoce.mechanisms.base import Floats
+
+__all__ = ["Arm", "DifferenceInterval", "difference_of_answers", "difference_of_arms", "ratio_of_arms", "recovered"]
 
 MOVER: Final = "recovered variances (MOVER) of"
+_POINTS: Final = 24
+"""Ratios that are tried together."""
+
 APART: Final = "difference of two intervals that hold together"
 
 
@@ -95,3 +102,38 @@ def difference_of_answers(first: Answer, second: Answer) -> DifferenceInterval:
     """
     method = f"{APART}: " + "; ".join(dict.fromkeys((first.method, second.method)))
     return DifferenceInterval(first.low - second.high, first.high - second.low, method)
+
+
+def ratio_of_arms(first: Arm, second: Arm, limits: tuple[float, float]) -> DifferenceInterval:
+    """The interval of first/second: all r for which first - r second may be zero by MOVER.
+
+    Where the second may be zero, every ratio is possible, and the method says so. A ratio of answers that are never
+    negative is not negative. Not proved, as differences.
+
+    Examples
+    --------
+    >>> low, high, _ = ratio_of_arms(Arm(0.4, 0.36, 0.44, 0.0, "a"), Arm(0.2, 0.17, 0.23, 0.0, "a"), (0.0, 1.0))
+    >>> round(low, 2), round(high, 2)
+    (1.68, 2.41)
+    >>> ratio_of_arms(Arm(0.4, 0.3, 0.5, 0.0, "a"), Arm(0.1, -0.1, 0.3, 0.0, "a"), (0.0, 1.0)).high
+    inf
+    """
+    least = 0.0 if limits[0] >= 0 else -math.inf
+    method = f"{MOVER}: " + "; ".join(dict.fromkeys((first.method, second.method)))
+    if second.low - second.error <= 0 <= second.high + second.error:
+        return DifferenceInterval(least, math.inf, f"{method}; {UNBOUNDED}")
+    if first.high + first.error < 0 and least == 0:
+        # Nothing of it is possible: moved to the nearest that is, as wide.
+        first = Arm(0.0, first.low - first.raw, first.high - first.raw, first.error, first.method)
+
+    def possible(ratios: Floats) -> Any:
+        below, above = ratios * second.low, ratios * second.high
+        raw, low, high = ratios * second.raw, np.minimum(below, above), np.maximum(below, above)
+        error, change = first.error + np.abs(ratios) * second.error, first.raw - raw
+        return (change - np.hypot(first.raw - first.low, high - raw) - error <= 0) & (
+            change + np.hypot(first.high - first.raw, raw - low) + error >= 0
+        )
+
+    inside = within(first.raw / second.raw, least, math.inf)
+    low, high = (edge_of_possible(possible, inside, end, side, _POINTS) for side, end in ((-1, least), (1, math.inf)))
+    return DifferenceInterval(low, high, method)

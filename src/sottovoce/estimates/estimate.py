@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -18,6 +18,7 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
+from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.influence import Influence, influence
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
@@ -27,6 +28,7 @@ from sottovoce.figures.bars import answers_html, plot_answers
 from sottovoce.mechanisms.base import Counts
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.bounds import Bound
+from sottovoce.theory.two_arms import ArmProcess
 
 __all__ = ["Estimate", "NotEstimatedError", "SearchProgress", "SparseDistribution"]
 
@@ -277,6 +279,24 @@ class Estimate:
             "level": level,
             "is_share": question.answers_are_shares,
         }
+
+    # --- comparisons with other people's estimate: see `sottovoce.estimates.comparison` ---------------------------
+
+    def _arms(self, picked: Sequence[Any], level: float, beside: Any) -> Arms:
+        """The answers that are compared with those of the estimate beside it."""
+        raise SurveyError(f"estimates of {self.survey.kind} cannot be compared").at("first")
+
+    def _process(self, picked: Sequence[Any], miss: float) -> ArmProcess | None:
+        """Processes of the compared answers that hold at every look; None where there are none."""
+        return None
+
+    def _covariance(self, picked: Sequence[Any], beside: Any) -> Floats | None:
+        """The covariance of the compared raw answers if both populations are the same; None if it is not known."""
+        return None
+
+    def _changes(self, picked: Sequence[Any]) -> Floats | None:
+        """Columns that span what compared answers of two populations can differ by; None if not known."""
+        return None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that a copy's arrays are read-only too.

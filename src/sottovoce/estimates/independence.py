@@ -14,6 +14,7 @@ import numpy as np
 
 from sottovoce.core.extras import full_install
 from sottovoce.estimates.combinations import RawAnswers
+from sottovoce.estimates.covariance import covariance
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.laws.variance import Population
 
@@ -68,14 +69,14 @@ def deviations_from_independence(answers: RawAnswers, cells: Floats, raw: Floats
     off = raw - raw.sum(axis=1, keepdims=True) * raw.sum(axis=0, keepdims=True)
     slope = _slope(*margins)
     population = _population(answers, cells, independent.reshape(-1), possible.reshape(-1))
-    covariance = slope @ _covariance(answers, cells, population) @ slope.T
+    spread = slope @ covariance(answers.survey.design, cells, population, answers.n_reports) @ slope.T
     rows, columns = raw.shape
     kept = np.arange(rows * columns).reshape(rows, columns)[:-1, :-1].reshape(-1)
     deviations = off.reshape(-1)[kept]
-    inverse = np.linalg.pinv(covariance[np.ix_(kept, kept)], hermitian=True)
+    inverse = np.linalg.pinv(spread[np.ix_(kept, kept)], hermitian=True)
     statistic, degrees = float(deviations @ inverse @ deviations), (rows - 1) * (columns - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        sizes = np.nan_to_num(np.abs(off) / np.sqrt(np.maximum(np.diag(covariance), 0.0)).reshape(off.shape))
+        sizes = np.nan_to_num(np.abs(off) / np.sqrt(np.maximum(np.diag(spread), 0.0)).reshape(off.shape))
     return Deviations(off, sizes, statistic, degrees, float(chi2.sf(statistic, degrees)))
 
 
@@ -108,15 +109,3 @@ def _rescaled(parts: Floats, total: float) -> Floats:
     """Parts of a total in the same proportions; equal ones where there are none."""
     parts = np.maximum(parts, 0.0)
     return parts * (total / parts.sum()) if parts.sum() > 0 else np.full(len(parts), total / len(parts))
-
-
-def _covariance(answers: RawAnswers, cells: Floats, population: Any) -> Floats:
-    """The covariance of the raw shares of all cells: exact, by polarization."""
-    pairs = np.triu_indices(len(cells), 1)
-    both = cells[pairs[0]] + cells[pairs[1]]
-    design = answers.survey.design
-    own = np.asarray(design.variance(cells, population, answers.n_reports).value)
-    joint = np.asarray(design.variance(both, population, answers.n_reports).value)
-    covariance = np.diag(own)
-    covariance[pairs] = (joint - own[pairs[0]] - own[pairs[1]]) / 2
-    return np.asarray(covariance + np.triu(covariance, 1).T)

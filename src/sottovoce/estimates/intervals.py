@@ -68,13 +68,14 @@ class Interval:
 @final
 @dataclass(frozen=True, eq=False)
 class UncutInterval:
-    """Raw answers, ends around them that know nothing of their range, and the bias that is not in the ends."""
+    """Raw answers, ends around them that know nothing of their range, the bias that is not in the ends, and the law."""
 
     raw: Floats
     low: Floats
     high: Floats
     bias: Any
     method: str
+    law: ReportLaw
 
 
 @final
@@ -135,7 +136,7 @@ def uncut_interval(observed: Observed, level: float) -> UncutInterval:
         low[exact], high[exact] = _any_chance(observed, law, exact)
         methods.add(UNCUT)
     note = rotations_note(design, n) + law.note
-    return UncutInterval(raw, low, high, raw_bias(observed), "; ".join(sorted(methods)) + note)
+    return UncutInterval(raw, low, high, raw_bias(observed), "; ".join(sorted(methods)) + note, law)
 
 
 def counts_differences(observed: Observed, level: float, together: int) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,11 +11,15 @@ import numpy as np
 from sottovoce.core.answer import Answer
 from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SurveyError
+from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.combinations import RawAnswers, Weights, combined, ratio, weights_of
+from sottovoce.estimates.compared import Chosen, arms_of, common_population, covariance_of, process_of
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
 from sottovoce.figures.bars import plot_histogram
+from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.laws.variance import Population
+from sottovoce.theory.two_arms import ArmProcess
 
 __all__ = ["ListedEstimate"]
 
@@ -96,6 +100,34 @@ class ListedEstimate(Estimate):
         shares = np.zeros(behind.domain.size)
         shares[behind.support] = behind.weights
         return shares / shares.sum()
+
+    # --- comparisons with other people's estimate -------------------------------------------------
+
+    def _arms(self, picked: Sequence[Any], level: float, beside: ListedEstimate) -> Arms:
+        return arms_of(self._combinable, self._chosen(picked), level, self._common(beside))
+
+    def _process(self, picked: Sequence[Any], miss: float) -> ArmProcess | None:
+        return process_of(self._combinable, self._chosen(picked), miss)
+
+    def _covariance(self, picked: Sequence[Any], beside: ListedEstimate) -> Floats | None:
+        return covariance_of(self._combinable, self._chosen(picked), self._common(beside))
+
+    def _changes(self, picked: Sequence[Any]) -> Floats | None:
+        rows = self._chosen(picked).rows(len(self.raw))
+        columns: Floats | None = self.survey.design.workload.changes(rows)
+        return columns
+
+    def _common(self, beside: ListedEstimate) -> Population:
+        return common_population(self._combinable, beside._combinable)
+
+    def _chosen(self, picked: Sequence[Any]) -> Chosen:
+        """Answers that the survey lists by their numbers, others by their weights."""
+        listed = np.array([place for place, one in enumerate(picked) if one.index is not None], dtype=np.int64)
+        combined = np.array([place for place, one in enumerate(picked) if one.index is None], dtype=np.int64)
+        weights = np.array([picked[place].weights(self) for place in combined]).reshape(-1, len(self.raw))
+        error, constant = (np.array([getattr(one, name) for one in picked]) for name in ("error", "constant"))
+        numbers = np.array([picked[place].index for place in listed], dtype=np.int64)
+        return Chosen(listed, numbers, combined, weights, error, constant)
 
     def likeliest(
         self,

@@ -83,6 +83,8 @@ class PickedAnswer:
     """Its place among the listed answers, if it is one of them."""
     error: float = 0.0
     """How far it may be from the combination of answers with its weights: half a bin, for a distribution's mean."""
+    constant: float = 0.0
+    """What is added to the combination of answers with its weights."""
 
     def arm(self, estimate: Estimate, level: float) -> Arm | None:
         """The answer with an interval that is not cut to what is possible; None where it is not linear."""
@@ -92,9 +94,9 @@ class PickedAnswer:
         weights = self.weights(estimate)[None] if self.index is None else None
         interval = uncut_combination(answers, weights, level)
         return Arm(
-            float(interval.raw[at]),
-            float(interval.low[at]),
-            float(interval.high[at]),
+            self.constant + float(interval.raw[at]),
+            self.constant + float(interval.low[at]),
+            self.constant + float(interval.high[at]),
             self.error + float(np.broadcast_to(interval.bias, interval.raw.shape)[at]),
             interval.method,
         )

@@ -19,10 +19,12 @@ from sottovoce.estimates.intervals import Interval, Observed, certified_interval
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.variance import VarianceCurve
+from sottovoce.theory.two_arms import ArmProcess
 from sottovoce.theory.watching import PLANNED, bit_limits, bounded_limits, listed_limits, miss_of_look
 
 __all__ = [
     "Always",
+    "arm_process",
     "check_always",
     "level_of_look",
     "look_note",
@@ -106,6 +108,28 @@ def watched_interval(observed: Observed, level: float, always: Always, together:
     return Interval(low, high, "; ".join(methods or [_NOTHING]) + note)
 
 
+def arm_process(observed: Observed, miss: float) -> ArmProcess | None:
+    """The processes of all answers, for a comparison with other people's that holds at every look.
+
+    For people from one population. None where X of a report changes as further ones come in: it has no such process.
+    """
+    ends = None if observed.weights is None else (observed.least, observed.most)
+    law = observed.design.law(observed.weights, Evidence(observed.counts, observed.n_reports, miss / 2, True), ends)
+    if not law.steady:
+        return None
+    bias, shape = raw_bias(observed), observed.raw.shape
+    lowest, highest = (
+        np.array(np.broadcast_to(end, shape), dtype=np.float64) for end in (observed.least - bias, observed.most + bias)
+    )
+    limits = _Limits(observed, law, miss, 1, (lowest, highest))
+    bits = np.zeros(shape, dtype=np.bool_) if law.bits is None else ~np.isnan(law.bits[0])
+    parts = []
+    for where, process in ((bits, limits.process_of_bits), (~bits, limits.process_of_bounded)):
+        if where.any():
+            parts.append((np.flatnonzero(where), process(np.flatnonzero(where))))
+    return ArmProcess.joined(parts, len(observed.raw))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class _Limits:
@@ -168,10 +192,7 @@ class _Limits:
         """By the range and the variance of X."""
         raw, n = self.observed.raw[some], self.observed.n_reports
         low, high = (end[some] for end in self.ends)
-        # A variance that holds wherever the true answers are, as a parabola about the raw one.
-        curve = self._curve(self.observed.raw.clip(*self.ends), some)
-        middle = self._curve((self.ends[0] + self.ends[1]) / 2, some)
-        typical = _typical(middle.at(low), middle.at((low + high) / 2), middle.at(high))
+        curve, typical = self._bounded(some)
         given = raw.clip(low, high), *curve, self.law.reach[some], typical, low, high
         rows, index = np.unique(np.stack(np.broadcast_arrays(*given)), axis=1, return_inverse=True)
         mean, *parts, reach, tuned, least, most = rows
@@ -183,17 +204,45 @@ class _Limits:
         below, above = bounded_limits(mean, n, spread, tuned, (least, most), self.miss)
         return below[index.reshape(-1)], above[index.reshape(-1)]
 
+    def _bounded(self, some: Indices) -> tuple[VarianceCurve, Floats]:
+        """A variance that holds wherever the true answers are, a parabola about the raw ones; and one to tune for."""
+        return self._curve(self.observed.raw.clip(*self.ends), some), self._tuned_for(some)
+
+    def _tuned_for(self, some: Indices) -> Floats:
+        low, high = (end[some] for end in self.ends)
+        middle = self._curve((self.ends[0] + self.ends[1]) / 2, some)
+        return _typical(middle.at(low), middle.at((low + high) / 2), middle.at(high))
+
     def _curve(self, at: Floats, some: Indices) -> VarianceCurve:
         curve = (self.law.anywhere or self.law.curve)(at)
         return VarianceCurve(*(np.broadcast_to(part, at.shape)[some] for part in curve))
+
+    def process_of_bits(self, some: Indices) -> ArmProcess:
+        """The process of `of_bits`, of the answers themselves."""
+        bits: Any = self.law.bits
+        n = self.observed.n_reports if self.law.counted is None else self.law.counted[some]
+        reports = np.broadcast_to(np.asarray(n, dtype=np.float64), some.shape)
+        planned = np.broadcast_to(PLANNED * np.asarray(self.law.expected), self.observed.raw.shape)[some]
+        ends = self.ends[0][some], self.ends[1][some]
+        raw = self.observed.raw[some]
+        return ArmProcess.of_bits(bits[0][some], bits[1][some], raw, reports, ends, self.miss, planned)
+
+    def process_of_bounded(self, some: Indices) -> ArmProcess:
+        """The process of `of_bounded`."""
+        curve, typical = self._bounded(some)
+
+        def variance(candidate: Floats, of: Any) -> Floats:
+            return VarianceCurve(*(part[of] for part in curve)).at(candidate)
+
+        ends = self.ends[0][some], self.ends[1][some]
+        raw, reach = self.observed.raw[some], self.law.reach[some]
+        return ArmProcess.of_bounded(raw, self.observed.n_reports, variance, reach, typical, ends, self.miss)
 
     def of_listed(self, some: Indices) -> Pair:
         """By the counts of single reports, of people from one population."""
         listed: Any = self.law.listed
         low, high = (end[some] for end in self.ends)
-        middle = self._curve((self.ends[0] + self.ends[1]) / 2, some)
-        typical = _typical(middle.at(low), middle.at((low + high) / 2), middle.at(high))
-        below, above = listed_limits(listed[some], self.observed.counts, typical, self.miss)
+        below, above = listed_limits(listed[some], self.observed.counts, self._tuned_for(some), self.miss)
         # What is left of an interval of a raw answer beyond the range may have no width: more is never wrong.
         beyond = (self.observed.raw[some] < low) | (self.observed.raw[some] > high)
         if beyond.any():

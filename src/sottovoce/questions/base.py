@@ -41,6 +41,9 @@ __all__ = ["PerAnswer", "Question", "plain_attributes"]
 Floats = NDArray[np.float64]
 PerAnswer = float | Floats
 
+_MOST_COMPARED: Final = 10_000
+"""Answers that a comparison is about unless they are named."""
+
 _FEWEST_OF_THEOREM: Final = 120
 """People from whom on Theorem 3.4 is stated."""
 
@@ -248,6 +251,20 @@ class Question(abc.ABC):
     def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
         """Names of what can be followed, the usual one first; `latest` is the estimate of the last period, if any."""
         return [self.label(index) for index in range(min(most, self.n_answers))]
+
+    def compared_names(self) -> list[str]:
+        """Names of what a comparison of two estimates is about unless it is said: all answers that can differ."""
+        if self.n_answers > _MOST_COMPARED:
+            raise SurveyError(
+                f"there are {self.n_answers:,} answers, and at most {_MOST_COMPARED:,} are compared: name some, for "
+                f"example answers=[{self.label(0)!r}]"
+            ).at("answers")
+        low, high = (np.broadcast_to(end, self.n_answers) for end in self.answer_range)
+        return [self.label(index) for index in np.flatnonzero(low < high).tolist()]
+
+    def compared(self, answer: str | int) -> PickedAnswer:
+        """An answer that can be compared between two estimates; raises `SurveyError` for others."""
+        return self._followed(answer)
 
     @final
     def amount(self, size: float) -> str:

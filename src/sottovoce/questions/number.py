@@ -290,13 +290,34 @@ class Number(Question):
                 ).at("answer") from None
         ends = (0.0, self.grid.half) if name == _DEVIATION else (self.grid.low, self.grid.high)
         weights = (lambda estimate: estimate.mean_weights()) if name == _MEAN else None
-        half_bin = self.grid.half / self.grid.points if self.wants == "distribution" else 0.0
-        return PickedAnswer(str(name), self.grid.unit, _FOLLOWED[str(name)], weights, ends, error=half_bin)
+        half_bin, constant = 0.0, 0.0
+        if self.wants == "distribution":
+            # Shares below the ends of bins say how far people are below the middle of the last one.
+            half_bin = self.grid.half / self.grid.points
+            constant = self.grid.high - half_bin
+        of, unit = _FOLLOWED[str(name)], self.grid.unit
+        return PickedAnswer(str(name), unit, of, weights, ends, error=half_bin, constant=constant)
 
     def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
         """What follows from the aim, and then the answers."""
         several = {"mean": 1, "spread": 2, "distribution": 3}[self.wants]
         return list(dict.fromkeys([*[*_FOLLOWED][:several], *super().followed_names(latest, most)]))
+
+    def compared_names(self) -> list[str]:
+        """The mean; of a distribution also the shares at or below each number."""
+        # Everybody is at or below the last one.
+        return [_MEAN, *(super().compared_names()[:-1] if self.answers_are_shares else ())]
+
+    def compared(self, answer: str | int) -> PickedAnswer:
+        """The mean, or the share at or below a number: a difference of others has no test whose level is known."""
+        picked = self._followed(answer)
+        if picked.weights is None or (picked.index is not None and not self.answers_are_shares):
+            remedy = f"the shares at or below a number, such as {self.label(0)!r}" if self.answers_are_shares else ""
+            raise SurveyError(
+                f"{picked.name} cannot be compared between two estimates: there is no test of it whose level is known; "
+                f"compare the mean{remedy and ' or '}{remedy}"
+            ).at("answers")
+        return picked
 
     def panels(self, n_answers: int) -> list[Panel]:
         """A distribution's curve; a mean and a spread have figures instead."""

@@ -207,6 +207,13 @@ class Words(Question):
         """The words that are most common at the end."""
         return [] if latest is None else latest.labels()[:most]
 
+    def compared_names(self) -> list[str]:
+        """Always refused: words that were found by the same reports would differ too much by chance."""
+        raise SurveyError(
+            "name the words that are compared, chosen without looking at these estimates, for example "
+            'answers=["tea", "coffee"]'
+        ).at("answers")
+
     def panels(self, n_answers: int) -> list[Panel]:
         from sottovoce.workloads.pictures import Bars
 

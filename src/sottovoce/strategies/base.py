@@ -71,6 +71,9 @@ class Strategy(abc.ABC):
     made_for_epsilon: ClassVar[bool] = False
     """Whether a channel is computed for one epsilon, which takes a second or more."""
 
+    answers_tell_variances: ClassVar[bool] = False
+    """Whether the true answers alone tell the variance of every combination of raw answers, and not just a bound."""
+
     workload: Any
     """A `Workload`; or a `Body`."""
 

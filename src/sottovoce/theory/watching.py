@@ -30,9 +30,12 @@ __all__ = [
     "PLANNED",
     "Bets",
     "bit_limits",
+    "bit_log_process",
     "bounded_limits",
+    "bounded_log_process",
     "listed_limits",
     "miss_of_look",
+    "outermost",
     "strength",
 ]
 
@@ -113,29 +116,35 @@ def bit_limits(counts: Any, n: int, miss: float, planned: float = PLANNED) -> tu
     >>> low.round(3), high.round(3)
     (array([0.   , 0.44 , 0.989]), array([0.011, 0.56 , 1.   ]))
     """
+    seen, index = np.unique(np.asarray(counts, dtype=np.float64), return_inverse=True)
+    rho, most = strength(planned, miss), -math.log(miss)
+
+    def excluded(q: Floats, some: Any) -> NDArray[np.bool_]:
+        return np.asarray(bit_log_process(q, seen[some], n, rho) > most)
+
+    centre = seen / n if n else np.full(len(seen), 0.5)
+    ends = [outermost(excluded, centre, np.full(len(seen), end), _HALVINGS) for end in (0.0, 1.0)]
+    return ends[0][index], ends[1][index]
+
+
+def bit_log_process(q: Floats, ones: Floats, n: Any, rho: Any) -> Floats:
+    """Ln M of `bit_limits` for candidates q and n bits of which so many are ones, less what rounding may add.
+
+    Convex in q. Infinite for a candidate under which what was seen is impossible.
+    """
     with full_install:
         from scipy.special import gammaln
 
-    seen, index = np.unique(np.asarray(counts, dtype=np.float64), return_inverse=True)
-    rho, most = strength(planned, miss), -math.log(miss)
-    constant = float(gammaln(rho + n) - gammaln(rho))
-
-    def excluded(q: Floats, some: Any) -> NDArray[np.bool_]:
-        ones, zeros = seen[some], n - seen[some]
-        inside = q.clip(1e-300, 1 - 1e-16)
-        log_q, log_p = np.log(inside), np.log1p(-inside)
-        log_process = (
-            (gammaln(rho * inside + ones) - gammaln(rho * inside) - ones * log_q)
-            + (gammaln(rho * (1 - inside) + zeros) - gammaln(rho * (1 - inside)) - zeros * log_p)
-            - constant
-        )
-        rounding = 8 * _ROUNDING * (1 + abs(float(gammaln(rho + n))) - ones * log_q - zeros * log_p)
-        impossible = ((q == 0) & (ones > 0)) | ((q == 1) & (zeros > 0))
-        return np.asarray(impossible | (log_process - rounding > most))
-
-    centre = seen / n if n else np.full(len(seen), 0.5)
-    ends = [_outermost(excluded, centre, np.full(len(seen), end), _HALVINGS) for end in (0.0, 1.0)]
-    return ends[0][index], ends[1][index]
+    zeros, inside = n - ones, q.clip(1e-300, 1 - 1e-16)
+    log_q, log_p = np.log(inside), np.log1p(-inside)
+    log_process = (
+        (gammaln(rho * inside + ones) - gammaln(rho * inside) - ones * log_q)
+        + (gammaln(rho * (1 - inside) + zeros) - gammaln(rho * (1 - inside)) - zeros * log_p)
+        - (gammaln(rho + n) - gammaln(rho))
+    )
+    rounding = 8 * _ROUNDING * (1 + np.abs(gammaln(rho + n)) - ones * log_q - zeros * log_p)
+    impossible = ((q <= 0) & (ones > 0)) | ((q >= 1) & (zeros > 0))
+    return np.asarray(np.where(impossible, np.inf, log_process - rounding))
 
 
 class Bets(NamedTuple):
@@ -207,16 +216,30 @@ def bounded_limits(
         near = bets.near(first / np.maximum(about, _LEAST_PART * typical) / unit)
 
         def excluded(candidate: Floats, some: Any, side: int = side, near: Bets = near) -> NDArray[np.bool_]:
-            variance, reach = (np.maximum(part, 1e-300)[:, None] for part in spread(candidate, some, side))
-            bet, total = unit[some][:, None] * near.size[some], variance + reach**2
-            gain = bet * np.abs(centre[some] - candidate)[:, None]
-            with np.errstate(over="ignore"):
-                moment = np.log1p(variance / total * np.expm1(bet * total / reach)) - bet * variance / reach
-            rounding = _ROUNDING * (1 + gain + bet * reach)
-            return np.asarray(_log_sum(near.log_weight[some] + n * (gain - moment - rounding)) > most)
+            away, bet = np.abs(centre[some] - candidate), unit[some][:, None] * near.size[some]
+            log_process = bounded_log_process(away, n, *spread(candidate, some, side), bet, near.log_weight[some])
+            return np.asarray(log_process > most)
 
-        sides.append(_outermost(excluded, centre, np.broadcast_to(end, mean.shape), _STEPS, first))
+        sides.append(outermost(excluded, centre, np.broadcast_to(end, mean.shape), _STEPS, first))
     return sides[0], sides[1]
+
+
+def bounded_log_process(away: Floats, n: int, variance: Floats, reach: Floats, bet: Floats, weight: Floats) -> Floats:
+    """The logarithm of the process of `bounded_limits` for candidates so far from the mean, less what rounding may add.
+
+    Parameters
+    ----------
+    variance, reach
+        V and b at the candidates.
+    bet, weight
+        Bets, a row for each candidate, and the logarithms of their weights.
+    """
+    variance, reach = (np.maximum(part, 1e-300)[:, None] for part in (variance, reach))
+    total, gain = variance + reach**2, bet * away[:, None]
+    with np.errstate(over="ignore"):
+        moment = np.log1p(variance / total * np.expm1(bet * total / reach)) - bet * variance / reach
+    rounding = _ROUNDING * (1 + gain + bet * reach)
+    return _log_sum(weight + n * (gain - moment - rounding))
 
 
 def listed_limits(
@@ -262,7 +285,7 @@ def listed_limits(
             logs = np.log1p(bet[some][:, :, None] * away[:, None, :]) @ seen
             return np.asarray(_log_sum(bets.log_weight + logs - _ROUNDING * n) > most)
 
-        sides.append(_outermost(excluded, centre, end, _STEPS, _first_step(here, typical, int(n), rho, miss)))
+        sides.append(outermost(excluded, centre, end, _STEPS, _first_step(here, typical, int(n), rho, miss)))
     return sides[0], sides[1]
 
 
@@ -279,7 +302,7 @@ def _first_step(variance: Floats, typical: Floats, n: int, rho: float, miss: flo
         return np.asarray(np.sqrt((known + strong) * (np.log1p(known / strong) - 2 * math.log(miss))) / max(n, 1))
 
 
-def _outermost(excluded: Excluded, inside: Floats, end: Floats, halvings: int, first: Floats | None = None) -> Floats:
+def outermost(excluded: Excluded, inside: Floats, end: Floats, halvings: int, first: Floats | None = None) -> Floats:
     """The last candidate toward `end` that is not excluded, on the outer side; `inside` are not excluded.
 
     From steps of `first` that double, if given; what is not excluded is an interval.

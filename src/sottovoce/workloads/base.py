@@ -78,6 +78,13 @@ class Body(Tabulated, abc.ABC):
         """What people can answer to two combinations of the queries; None if it is not known."""
         return None
 
+    def changes(self, rows: Floats) -> Floats | None:
+        """Columns that span the differences of two populations' answers to combinations, one per row.
+
+        All directions, unless a family knows better; None if there are too many to list.
+        """
+        return rows
+
     @abc.abstractmethod
     def columns(self, values: ArrayLike) -> Floats:
         """The answers of many people, one row each, from their values as questions give them."""
@@ -214,6 +221,17 @@ class Workload(Tabulated, abc.ABC):
         # As complex numbers: sorting columns of two is ten times slower.
         pairs = np.unique(self.rmatvec(over) + 1j * self.rmatvec(under))
         return HeldPairs(pairs.real, pairs.imag)
+
+    @final
+    def changes(self, rows: Floats) -> Floats | None:
+        """Columns that span the differences of two populations' answers to combinations, one per row.
+
+        None if there are too many values to list.
+        """
+        if len(rows) * self.n_values > MOST_HELD:
+            return None
+        answers = np.stack([self.rmatvec(row) for row in rows])
+        return np.asarray(answers[:, 1:] - answers[:, :1])
 
     @final
     def column(self, index: int) -> Floats:

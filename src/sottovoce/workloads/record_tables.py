@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, combinations
+from itertools import accumulate, combinations, product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
@@ -20,7 +20,7 @@ from sottovoce.domain import Domain, ProductDomain
 from sottovoce.domain.number import STEPS, NumberGrid
 from sottovoce.workloads.base import MAX_ENTRIES, Body, Floats, Indices
 from sottovoce.workloads.naming import find_record, record_name
-from sottovoce.workloads.tabulated import HeldPairs, TableCells
+from sottovoce.workloads.tabulated import MOST_HELD, HeldPairs, TableCells
 
 if TYPE_CHECKING:
     from sottovoce.workloads.pictures import Panel
@@ -189,6 +189,30 @@ class RecordTables(Body):
             return None
         cells = slice(self.starts[tables[0]], self.starts[tables[0] + 1])
         return HeldPairs(over[cells], under[cells])
+
+    def changes(self, rows: Floats) -> Floats | None:
+        """By the records that differ from the first one in no more attributes than a table has: these span all.
+
+        Examples
+        --------
+        >>> tables = RecordTables(checked_fields({"country": ["DE", "FR"], "plan": ["free", "pro", "team"]}), order=2)
+        >>> tables.changes(np.eye(tables.n_queries)).shape  # 1 + 2 + 1 * 2 directions of 11 answers
+        (11, 5)
+        """
+        count = sum(math.prod(self.sizes[attribute] - 1 for attribute in table) for table in self.tables)
+        if count * self.n_queries > MOST_HELD:
+            return None
+        records = [
+            {attribute: cell + 1 for attribute, cell in zip(table, cells, strict=True)}
+            for table in self.tables
+            for cells in product(*(range(self.sizes[attribute] - 1) for attribute in table))
+        ]
+        inputs = np.zeros((len(records) + 1, len(self.fields)), dtype=np.int64)
+        for place, record in enumerate(records, start=1):
+            for attribute, cell in record.items():
+                inputs[place, attribute] = cell * self.steps[attribute]
+        columns = self.columns(inputs)
+        return np.asarray(rows @ (columns[1:] - columns[0]).T)
 
     def place(self, name: object) -> int:
         """The position of an attribute."""

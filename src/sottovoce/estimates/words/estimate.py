@@ -18,13 +18,14 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain.words.codes import WordCode
+from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.estimate import Estimate, SearchProgress
 from sottovoce.estimates.influence import Influence
 from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.estimates.watched import Always, check_always, level_of_look, look_note, refuse_so_far
 from sottovoce.estimates.words.influence import intrusions, word_influence
-from sottovoce.estimates.words.intervals import chosen_words, raw_share, selected_interval
+from sottovoce.estimates.words.intervals import chosen_words, raw_share, selected_interval, word_arms
 from sottovoce.estimates.words.search import FoundWord, SearchRule, WordSearch, search_words
 from sottovoce.figures.bars import plot_answers
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
@@ -307,6 +308,11 @@ class WordEstimate(Estimate):
         row = self._code.row(name)
         same = (index for index, word in enumerate(self.found) if word.code.tobytes() == row.tobytes())
         return next(same, None) if row.any() else None
+
+    def _arms(self, picked: Sequence[Any], level: float, beside: Any) -> Arms:
+        """Named words; there is no process that holds at every look, since known words change as reports come in."""
+        rows, _ = self._code.labelled_rows([self.survey.question.parse(word.name) for word in picked])
+        return word_arms(self._mechanism, self._code, self._search, rows, level)
 
     # --- malicious devices -----------------------------------------------------------------------
 

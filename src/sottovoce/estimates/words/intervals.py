@@ -18,15 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.domain.words.codes import ENDED, WordCode
+from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.intervals import Interval
 from sottovoce.estimates.words.search import FoundWord, LevelRule, WordSearch
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
+from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.theory.binomial import limit_given_passing, limits_of_many, log_tail
 
-__all__ = ["ChosenWords", "chosen_words", "first_levels", "raw_share", "selected_interval"]
+__all__ = ["ChosenWords", "chosen_words", "first_levels", "raw_share", "selected_interval", "word_arms"]
 
 Floats = NDArray[np.float64]
 
+UNCUT: Final = "binomial limits; people in shared buckets as a design effect"
 METHOD: Final = "binomial limits, given that the word was found; people in shared buckets as a design effect"
 
 _AT_ONCE: Final = 2**14
@@ -98,6 +101,34 @@ def chosen_words(
         low[mine], high[mine] = _shares(mechanism, _chosen_limits(hits, n, search.levels[at], (1 - level) / 2), n)
         certain[mine] = _certain(mechanism, search.levels[at], hits, n, low[mine] > 0, sure)
     return ChosenWords(raw, low, high, certain)
+
+
+def word_arms(
+    mechanism: HashedPrefixes, code: WordCode, search: WordSearch, rows: NDArray[np.uint8], level: float
+) -> Arms:
+    """Codes chosen without looking at the answers, for a comparison: intervals that are not cut to shares.
+
+    A report supports a word or does not, so its variance follows from the share; people in shared buckets divide the
+    reports by the design effect.
+    """
+    first, numbers = first_levels(code, mechanism, rows), _numbers(search, rows)
+    raw, reports = np.zeros(len(rows)), np.zeros(len(rows))
+    low, high = np.full(len(rows), -np.inf), np.full(len(rows), np.inf)
+    other, signal = float(mechanism.support.other), float(mechanism.support.signal)
+    fewest = float(mechanism.inner._support.other)  # with nobody in shared buckets
+    for at in np.unique(first).tolist():
+        mine = np.flatnonzero(first == at)
+        hits, n = search.known.counted_many(rows[mine], mechanism.starts[at], numbers[mine])
+        mine, hits, n = mine[n > 0], hits[n > 0], n[n > 0]
+        effect, miss = search.levels[at].shared.design_effect, (1 - level) / 2
+        below = limits_of_many(hits / effect, n / effect, float(np.log(miss)))
+        above = limits_of_many(hits / effect + 1, n / effect, float(np.log1p(-miss)))
+        raw[mine], reports[mine] = raw_share(mechanism, hits, n), n / effect
+        low[mine] = (np.where(hits > 0, below, 0.0) - other) / signal
+        high[mine] = (np.where(hits < n, above, 1.0) - fewest) / signal
+    nothing, middle = np.zeros(len(rows)), (0.5 - other) / signal
+    curve = VarianceCurve(nothing + 1 / (4 * signal**2), nothing, nothing - 1, nothing + middle)
+    return Arms(raw, low, high, nothing, nothing, nothing + 1, reports, curve, UNCUT)
 
 
 def _numbers(search: WordSearch, rows: NDArray[np.uint8]) -> NDArray[np.int32]:

@@ -70,6 +70,7 @@ class TablesStrategy(LinearStrategy):
 
     name: ClassVar[str] = "tables"
     summary: ClassVar[str] = "one table of attributes, drawn in public, by the best mechanism for its cells"
+    answers_tell_variances: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         sizes, steps, tables = _layout(self.workload)

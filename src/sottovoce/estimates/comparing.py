@@ -1,0 +1,114 @@
+"""`compare`: two estimates of the same answers, of different people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sottovoce.core.calls import with_clear_calls
+from sottovoce.core.errors import MismatchError, SottovoceError, SurveyError
+from sottovoce.estimates.comparison import Comparison
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.intervals import check_level
+from sottovoce.estimates.watched import check_always, refuse_so_far
+
+__all__ = ["compare"]
+
+
+@with_clear_calls("sv.compare(first, second)")
+def compare(
+    first: Estimate,
+    second: Estimate,
+    answers: Iterable[Any] | None = None,
+    level: float = 0.95,
+    always: bool | str | None = None,
+) -> Comparison:
+    """Compare two estimates of two surveys with the same answers: the first less the second, answer by answer.
+
+    The people must be different: nobody answered both surveys. Surveys may differ in epsilon, mechanism, title and
+    number of people.
+
+    Parameters
+    ----------
+    answers
+        Names of the answers that are compared; all of them by default. P-values are adjusted for their number. Words
+        must be named, and chosen without looking at these estimates.
+    level
+        The level of the intervals.
+    always
+        True for intervals and p-values that hold at every look together while reports come in, for a test that is
+        watched and stopped early; False for one look. By default as the estimates are `watched`.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> question = sv.shares(["tea", "coffee", "water"])
+    >>> a, b = (sv.Survey(question, epsilon=1.0, title=name) for name in ("Page A", "Page B"))
+    >>> first = a.estimate(a.simulate(["tea"] * 5000 + ["coffee"] * 3000 + ["water"] * 2000, seed=1))
+    >>> second = b.estimate(b.simulate(["tea"] * 4000 + ["coffee"] * 4000 + ["water"] * 2000, seed=2))
+    >>> comparison = compare(first, second)
+    >>> print(comparison["tea"])
+    tea: +11.4 points (+7.7 to +15.1), p < 0.0001
+    >>> comparison.joint.degrees, comparison.joint.p_value < 0.001
+    (2, True)
+    """
+    for name, given in (("first", first), ("second", second)):
+        if not isinstance(given, Estimate):
+            raise SurveyError(f"{name} must be an estimate, as survey.estimate(reports) gives it").at(name)
+    check_level(level)
+    kinds = (first.always, second.always) if always is None else (check_always(always),)
+    if "so far" in kinds:
+        raise refuse_so_far("a comparison has no interval")
+    _check_same_answers(first, second)
+    _check_different_people(first, second)
+    question = first.survey.question
+    try:
+        picked = tuple(question.compared(name) for name in _names(question, answers))
+    except SottovoceError as error:
+        raise error.at("answers") from None
+    twice = {one.name for one in picked if sum(one.name == other.name for other in picked) > 1} if answers else set()
+    if twice:
+        raise SurveyError(f"answers names {sorted(twice)[0]!r} twice; name it once").at("answers")
+    watched = any(kind is not None for kind in kinds)
+    return Comparison(first.watched(watched), second.watched(watched), picked, level, watched)
+
+
+def _names(question: Any, answers: Iterable[Any] | None) -> list[Any]:
+    if answers is None:
+        names: list[Any] = question.compared_names()
+        return names
+    if isinstance(answers, str | bytes) or not isinstance(answers, Iterable):
+        raise SurveyError('answers must be a list of answers, such as ["tea", "coffee"]').at("answers")
+    given = list(answers)
+    if not given:
+        raise SurveyError("answers is empty: name at least one, or leave it out").at("answers")
+    return given
+
+
+def _check_same_answers(first: Estimate, second: Estimate) -> None:
+    """Refuse questions that differ: their answers are about different things."""
+    one, other = first.survey.question, second.survey.question
+    if one.to_statement() == other.to_statement():
+        return
+    if one.kind != other.kind:
+        what = f"the first asks for {one.kind}, the second for {other.kind}"
+    else:
+        what = f"both ask for {one.kind}, of {one.values_text} and of {other.values_text}"
+    raise MismatchError(
+        f"first and second must have the same answers, in the same order: {what}; ask the same question twice"
+    ).at("second")
+
+
+def _check_different_people(first: Estimate, second: Estimate) -> None:
+    """Refuse estimates that are known to share people: their errors are not independent."""
+    if first.survey.id == second.survey.id:
+        raise MismatchError(
+            "first and second are of one survey, so they may share people; publish a survey for each group, for "
+            "example with different titles"
+        ).at("second")
+    parents = first.survey.parent_id, second.survey.parent_id
+    if parents[0] is not None and parents[0] == parents[1]:
+        raise MismatchError(
+            "first and second are parts of one survey, whose people may answer again: compare periods of a tracking "
+            "survey with curve.difference, or ask in two surveys"
+        ).at("second")
