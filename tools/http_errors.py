@@ -62,6 +62,8 @@ ERRORS = (
     Code(409, "survey_tracking", "a tracking survey has no reports of its own", "ask for its curve, or for a period"),
     Code(409, "too_few_reports", "fewer reports are counted than the survey's minimum", "ask again later"),
     Code(409, "too_much", "the answer would not fit into memory", "fetch it in pages; or estimate elsewhere"),
+    Code(410, "statement_gone", "an earlier version, which kept no statements, has deleted the survey",
+         "do not answer it; ask its operator for the statement"),
     Code(410, "survey_deleted", "the survey was deleted, with all its reports", "delete the report too"),
     Code(413, "body_too_large", "the body is too long", "send it in parts"),
     Code(415, "compressed_body", "there is a `Content-Encoding`", "leave it out: compressed bodies are not accepted"),

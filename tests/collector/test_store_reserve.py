@@ -20,13 +20,13 @@ from sottovoce.core.errors import StoreError, StoreFullError
 from sottovoce.service.storage.committer import Arrival
 from sottovoce.service.storage.reserve import RESERVE_FILE, DiskReserve
 
-TABLES = ("waiting", "segments", "segment_parts", "checkpoints", "checkpoint_parts", "survey_attachments", "erasures")
+TABLES = ("waiting", "segments", "segment_parts", "checkpoints", "checkpoint_parts", "erasures")
 
 
 def rows(store: Store) -> int:
     assert isinstance(store, SqlStore)
     with store.read() as transaction:
-        return sum(transaction.rows(f"SELECT COUNT(*) FROM {table}")[0][0] for table in (*TABLES, "attachments"))
+        return sum(transaction.rows(f"SELECT COUNT(*) FROM {table}")[0][0] for table in TABLES)
 
 
 def filled(store: Store) -> str:
@@ -67,10 +67,10 @@ def test_a_deletion_that_is_cut_off_is_one_for_everybody_and_goes_on_later(
     assert rows(store) > 1
     found = store.survey(survey_id)
     assert found is not None
-    assert (found.state, found.canonical) == ("deleted", b"")
+    assert found.state == "deleted"
     assert store.publish(survey_record(), {}).state == "deleted"
     assert store.append([arrival(survey_record(), 1)]) == ["deleted"]
-    assert (store.waiting(survey_id), store.segments(survey_id), store.attachment("ab")) == (0, [], None)
+    assert (store.waiting(survey_id), store.segments(survey_id)) == (0, [])
     assert list(store.read_segments(survey_id)) == []
     assert store.snapshot(survey_id).checkpoint is None
     assert store.lease("w", 30) is None
@@ -98,13 +98,6 @@ def test_a_backup_holds_nothing_of_a_survey_that_is_being_erased(
     assert found is not None
     assert found.state == "deleted"
     restored.close()
-
-
-def test_an_attachment_that_another_survey_names_stays(store: Store) -> None:
-    first = store.publish(survey_record("a"), {"ab": b"x"})
-    store.publish(survey_record("b"), {"ab": b"x"})
-    store.delete(first.id)
-    assert store.attachment("ab") == b"x"
 
 
 def test_a_deletion_keeps_the_log_short(tmp_path: Path) -> None:

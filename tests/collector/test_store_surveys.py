@@ -8,6 +8,7 @@ from collector.places import Place
 from collector.records import arrival, segment, survey_record
 from sottovoce.collector.store import Store
 from sottovoce.collector.store.records import Checkpoint, SurveyRecord, TokenRecord
+from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import MismatchError, StoreError
 
 TRICKS = [
@@ -84,15 +85,43 @@ def test_unknown_ids_of_any_form_are_unknown(store: Store) -> None:
     assert store.surveys() == [known]
 
 
-def test_attachments_are_shared_and_go_with_the_last_survey_that_names_them(store: Store) -> None:
+def test_attachments_are_shared_and_stay_with_the_statements_that_name_them(store: Store) -> None:
     first, second = survey_record("a"), survey_record("b")
     store.publish(first, {"aa": b"one", "bb": b"\0two"})
     store.publish(second, {"aa": b"one"})
     assert (store.attachment("aa"), store.attachment("bb"), store.attachment("cc")) == (b"one", b"\0two", None)
     store.delete(first.id)
-    assert (store.attachment("aa"), store.attachment("bb")) == (b"one", None)
     store.delete(second.id)
-    assert store.attachment("aa") is None
+    assert store.forget()
+    assert (store.attachment("aa"), store.attachment("bb")) == (b"one", b"\0two")
+
+
+def test_statements_of_the_log_outlive_their_surveys(store: Store) -> None:
+    panel, asked = survey_record("panel"), survey_record("round", parent=survey_record("panel").id, round=1)
+    tracking = survey_record("tracking", kind="tracking")
+    period = survey_record("period", parent=tracking.id, round=1)
+    for record in (panel, asked, tracking, period):
+        store.publish(record, {})
+    for _ in range(2):
+        for record in (panel, asked, tracking):
+            assert store.statement(record.id) == record.canonical
+        assert store.statement(period.id) is None, "it has no entry: it follows from its survey"
+        assert store.statement("ab" * 32) is None
+        for record in (panel, tracking):
+            store.delete(record.id)
+        assert store.forget()
+    gone = store.survey(period.id)
+    assert gone is not None
+    assert gone.canonical == b""
+
+
+def test_a_statement_that_an_earlier_version_has_deleted_is_empty(store: Store) -> None:
+    record = store.publish(survey_record(), {})
+    store.delete(record.id)
+    assert isinstance(store, SqlStore)
+    with store.write() as transaction:  # as it left it
+        transaction.run("UPDATE surveys SET canonical = ? WHERE id = ?", (b"", record.id))
+    assert store.statement(record.id) == b""
 
 
 def test_rounds_open_one_after_the_other(store: Store) -> None:
@@ -154,7 +183,8 @@ def test_deleting_removes_everything_but_the_id(store: Store) -> None:
         tombstone = store.survey(record.id)
         assert tombstone is not None
         assert tombstone.state == "deleted"
-        assert (tombstone.canonical, tombstone.title, tombstone.labels) == (b"", "", ())
+        assert (tombstone.canonical, tombstone.signature) == (record.canonical, b""), "what the log has an entry for"
+        assert (tombstone.title, tombstone.labels) == ("", ())
         assert store.publish(record, {}).state == "deleted"
         assert store.append([arrival(record, 1)]) == ["deleted"]
         assert store.segments(record.id) == []
@@ -162,7 +192,6 @@ def test_deleting_removes_everything_but_the_id(store: Store) -> None:
         assert store.waiting(record.id) == 0
     assert store.surveys() == []
     assert store.rounds(parent.id) == []
-    assert store.attachment("aa") is None
     assert store.lease("w", 30) is None
     store.seal(first.id)
     assert store.append([arrival(first, 1)]) == ["deleted"]

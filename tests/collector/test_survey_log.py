@@ -340,6 +340,32 @@ def test_what_the_log_does_not_have(api: Api) -> None:
     assert (far["start"], far["before"], far["block"]) == (7 * 256, [], [])
 
 
+def test_statements_are_for_everybody_and_for_ever(api: Api) -> None:
+    api.publish(DRINKS)
+    api.publish(AGES)
+    asked = sv.adaptive.round_of(AGES, 1, "age < 30")
+    assert api.open_round(asked).status_code == 201
+    for _ in range(2):
+        for one in (DRINKS, AGES, asked):
+            told = api.ask("GET", f"/v1/log/statements/{one.id}", token="")
+            assert (told.status_code, told.content) == (200, one.canonical)
+            assert hashlib.sha256(told.content).hexdigest() == one.id
+            assert told.headers["content-type"] == "application/json"
+            assert told.headers["cache-control"] == "public, max-age=31536000, immutable"
+            withal = api.ask("GET", f"/v1/log/statements/{one.id}")
+            assert (withal.content, dict(withal.headers)) == (told.content, dict(told.headers)), "with a token too"
+        for one in (DRINKS, AGES):
+            api.ask("DELETE", f"/v1/surveys/{one.id}")
+    for odd in ("ab" * 32, DRINKS.id.upper(), "x", DRINKS.id[:12]):
+        none = api.ask("GET", f"/v1/log/statements/{odd}", token="")
+        assert (none.status_code, none.json()["error"]["code"]) == (404, "not_in_log")
+    assert isinstance(api.store, SqlStore)
+    with api.store.write() as transaction:  # as an earlier version left what it deleted
+        transaction.run("UPDATE surveys SET canonical = ? WHERE id = ?", (b"", DRINKS.id))
+    gone = api.ask("GET", f"/v1/log/statements/{DRINKS.id}", token="")
+    assert (gone.status_code, gone.json()["error"]["code"]) == (410, "statement_gone")
+
+
 def test_an_empty_log_is_signed_too(api: Api) -> None:
     head = read_checkpoint(api.ask("GET", "/v1/log/checkpoint", token="").text, api.key.public)
     assert head == TreeHead(0, hashlib.sha256(b"").digest())

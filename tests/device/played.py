@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import msgspec
 
-from sottovoce.core.signing import SigningKey, to_base64url
+from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
 from sottovoce.formats.wire import batch_rows, batch_survey
 from sottovoce.protocol.log import PUBLISHED, LogEntry
 from sottovoce.surveys.statement import Stated
@@ -196,9 +196,19 @@ class Played:
                 if not opened:
                     return refusal(404, "round_not_open")
                 return as_json(200, self.envelope(self.rounds[survey, max(opened)]))
+            case ["GET", "v1", "key"]:
+                return as_json(200, {"key": to_base64url(self.key.public), "fingerprint": fingerprint(self.key.public)})
+            case ["GET", "v1", "log", "checkpoint"] if self.log is not None:
+                return 200, {"Content-Type": "text/plain"}, self.checkpoint().encode()
+            case ["GET", "v1", "log", asked] if self.log is not None and asked.startswith("entries?start="):
+                start = int(asked.removeprefix("entries?start="))
+                entries = [{"event": PUBLISHED, "survey": survey} for survey in self.log[start : start + 1000]]
+                return as_json(200, {"start": start, "size": len(self.log), "entries": entries})
             case ["GET", "v1", "log", "proofs", asked]:
                 survey, _, block = asked.partition("?block=")
                 return self._log_proof(survey, int(block))
+            case ["GET", "v1", "log", "statements", survey] if survey in (self.log or ()) and survey in self.surveys:
+                return 200, {"Content-Type": "application/json"}, self.surveys[survey].canonical
             case ["GET", "v1", "attachments", digest]:
                 for survey in self.surveys.values():
                     if digest in survey.attachments:

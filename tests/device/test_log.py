@@ -25,7 +25,7 @@ def survey_of(title: str) -> Survey:
 
 
 def asked_of_log(played: Played) -> list[str]:
-    return [path.partition("?")[2] for _, path in played.requests if "/log/" in path]
+    return [path.partition("?")[2] for _, path in played.requests if "/log/proofs/" in path]
 
 
 @pytest.fixture

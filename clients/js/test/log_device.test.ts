@@ -10,7 +10,7 @@ import { DAY } from "../src/surveys/calendar.js";
 import { readCheckpoint } from "../src/transparency/tree_head.js";
 import { TestLog } from "./log_server.js";
 import { gatewayKey, TestRelay } from "./relay_server.js";
-import { collectorOfTests, json, refuse, Signer } from "./server.js";
+import { collectorOfTests, json, raw, refuse, Signer, TestCollector } from "./server.js";
 import { panel, shares, vector } from "./stated.js";
 
 const server = collectorOfTests();
@@ -233,4 +233,41 @@ test("through a relay the log is asked through the relay too, and refused alike"
   const answer = mine().answer("https://stats.example.org", second, "red");
   await assert.rejects(answer, refused(/does not continue/, true));
   assert.deepEqual([relay.held.length, server.sent.length], [1, 0]);
+});
+
+test("a statement that a relay cannot fetch is not answered", async () => {
+  // The collector logs the hash of a survey, and shows its statement to those alone whose address it sees.
+  const log = new TestLog(server, signer);
+  const id = await publish("for one person", log, { relay: { delta: 1e-6, least: 2, url: relay.url } });
+  log.surveys = [id];
+  relay.serve(id, signer, await gatewayKey(3));
+  const toStrangers = new TestCollector();
+  await toStrangers.start();
+  try {
+    relay.passTo(toStrangers);
+    const victim = device(new MemoryStore(), { requireLog: true });
+    const before = relay.held.length;
+    await assert.rejects(victim.answer(server.url, id, "red"), refused(/nobody else can fetch its statement/));
+    assert.deepEqual([(await victim.ledger()).entries.length, relay.held.length - before], [0, 0]);
+    assert.equal(toStrangers.requests.length, 1);
+    relay.passTo(server);
+    assert.equal((await victim.answer(server.url, id, "red")).state, "sent");
+  } finally {
+    await toStrangers.stop();
+  }
+});
+
+test("a statement that is missing or another one is refused", async () => {
+  const { first } = await published();
+  for (const [answer, kind] of [
+    [refuse(404, "not_in_log"), TransparencyError],
+    [refuse(410, "statement_gone"), TransparencyError],
+    [raw(200, "{}"), TransparencyError],
+    [refuse(503, "log_behind"), ServiceError],
+    [refuse(403, "no"), ServiceError],
+  ] as const) {
+    server.answers.set(`GET /v1/log/statements/${first}`, answer);
+    await assert.rejects(device().answer(server.url, first, "red"), kind);
+  }
+  assert.equal(server.sent.length, 0);
 });

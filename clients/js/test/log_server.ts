@@ -99,6 +99,6 @@ export class TestLog {
 
   /** Queries of the requests that were made to the log. */
   get asked(): string[] {
-    return this.server.requests.flatMap(({ path }) => (path.startsWith("/v1/log/") ? [path.split("?")[1]!] : []));
+    return this.server.requests.flatMap(({ path }) => (path.startsWith("/v1/log/proofs/") ? [path.split("?")[1]!] : []));
   }
 }

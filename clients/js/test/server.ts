@@ -78,8 +78,9 @@ export class TestCollector {
     return this.requests.filter(({ method }) => method === "POST").map(({ body }) => toHex(body));
   }
 
-  /** Publish an envelope, and take reports for it. */
-  publish(envelope: { id: string }): void {
+  /** Publish an envelope and its statement, and take reports for it. */
+  publish(envelope: { id: string; statement?: string }): void {
+    this.answers.set(`GET /v1/log/statements/${envelope.id}`, raw(200, envelope.statement ?? ""));
     this.answers.set(`GET /v1/surveys/${envelope.id}`, json(200, envelope));
     this.answers.set(`POST /v1/surveys/${envelope.id}/reports`, json(200, { accepted: 1, refused: [] }));
   }

@@ -11,9 +11,9 @@ from typing import Final, final
 
 import msgspec
 
-from sottovoce.analyst.connection import Connection
+from sottovoce.analyst.connection import check_key, check_pin, read
 from sottovoce.core.errors import ServiceError, TransparencyError
-from sottovoce.device.http import Http
+from sottovoce.device.fetch import CollectorClient, CollectorConnection
 from sottovoce.protocol.log import LogEntries, LogEntry
 from sottovoce.transparency.tree import GrowingTree, leaf_hash
 from sottovoce.transparency.tree_head import LONGEST_CHECKPOINT, TreeHead, origin_of, read_checkpoint
@@ -74,28 +74,32 @@ class LogView:
         return {"checkpoints": [note, self.checkpoint], "entries_of_the_second": entries}
 
 
-def view_log(http: Http, pin: str | None = None, remembered: str | None = None) -> LogView:
+def view_log(http: CollectorConnection, pin: str | None = None, remembered: str | None = None) -> LogView:
     """Read a collector's whole log, and check it.
 
     Parameters
     ----------
+    http
+        The connection, to the collector or through a relay (`ObliviousHttp`).
     pin
         The collector's key or the beginning of its fingerprint, as for `sottovoce.connect`.
     remembered
         A checkpoint from before, which says whose log this must be if no pin is given.
     """
-    connection = Connection(http, pin or (origin_of(remembered) if remembered else None) or None)
+    trusted = pin or (origin_of(remembered) if remembered else None) or None
+    sent = read(http.get("/v1/key"), dict[str, str])
+    key = check_key(sent.get("key", ""), None if trusted is None else check_pin(trusted))
     # The surveys first: what is published while the log is read is then in it.
-    titles = {listed.id: listed.title for listed in connection.surveys()}
+    titles = {listed.id: listed.title for listed in CollectorClient(http).surveys()}
     note = checkpoint_at(http)
-    head = read_checkpoint(note, connection.key)
+    head = read_checkpoint(note, key)
     entries = _entries(http, head.size)
     if _grown(entries).root(head.size) != head.root:
         raise TransparencyError("the entries of the log do not have the root that the collector has signed")
-    return LogView(connection.key, note, head, entries, titles)
+    return LogView(key, note, head, entries, titles)
 
 
-def checkpoint_at(http: Http) -> str:
+def checkpoint_at(http: CollectorConnection) -> str:
     """The checkpoint of the collector at an address, not yet verified."""
     try:
         return http.get_bytes("/v1/log/checkpoint", most=LONGEST_CHECKPOINT).decode("utf-8", "replace")
@@ -105,7 +109,7 @@ def checkpoint_at(http: Http) -> str:
     raise TransparencyError(f"the collector at {http.url} shows no log of its surveys")
 
 
-def _entries(http: Http, size: int) -> tuple[LogEntry, ...]:
+def _entries(http: CollectorConnection, size: int) -> tuple[LogEntry, ...]:
     if size > _MOST:
         raise TransparencyError(f"the log has {size:,} entries, above the {_MOST:,} that are read")
     entries: list[LogEntry] = []

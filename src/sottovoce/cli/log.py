@@ -14,6 +14,7 @@ from sottovoce.cli.output import console, print_json, titled_table
 if TYPE_CHECKING:
     from sottovoce.analyst.log_audit import LogView
     from sottovoce.cli.parser import Parser
+    from sottovoce.device.fetch import CollectorConnection
 
 __all__ = ["register"]
 
@@ -22,14 +23,17 @@ examples:
   sottovoce log show https://stats.example.org
   sottovoce log check https://stats.example.org --state stats.checkpoint
   sottovoce log check https://stats.example.org --against from-another-auditor.checkpoint
+  sottovoce log check https://stats.example.org --relay https://relay.example.com
 """
 
 _CHECK = """\
 Read the whole log, check that its entries have the root that the collector has signed, and that every survey it lists
-is in it. With --state, also that it continues what was seen the last time, and remember what is seen now. With
---against, compare with a checkpoint that somebody else was shown. Ends with status 1 if a listed survey is missing or
-there are two lists; what then proves it is printed, and kept beside the state. A log that cannot be read, or whose
-entries do not have the signed root, is an error, with status 2.
+is in it. Then fetch the statement of every entry by its hash, with its attachments, and name those that are missing;
+all of them every time, since one that was shown before can be hidden now. With --state, also check that the log
+continues what was seen the last time, and remember what is seen now. With --against, compare with a checkpoint that
+somebody else was shown. Ends with status 1 if a listed survey is not in the log, a statement cannot be fetched, one
+round of a panel has two questions, or there are two lists; what proves the last is printed, and kept beside the state.
+A log that cannot be read, or whose entries do not have the signed root, is an error, with status 2.
 """
 
 
@@ -57,6 +61,11 @@ def register(command: Parser) -> None:
         metavar="FILE_OR_URL",
         help="a checkpoint that another auditor has kept, or another address of the collector; can be repeated",
     )
+    check.add_argument(
+        "--relay",
+        metavar="URL",
+        help="a relay to ask through, so that the collector cannot tell this auditor by the address",
+    )
     check.set_defaults(run=_check)
 
 
@@ -67,11 +76,22 @@ def _add_collector(parser: Parser, trusted: str) -> None:
     add_json(parser)
 
 
-def _view(arguments: argparse.Namespace, remembered: str | None = None) -> LogView:
-    from sottovoce.analyst.log_audit import view_log
+def _connection(arguments: argparse.Namespace, relay: str | None = None) -> CollectorConnection:
+    """To the collector, or through a relay."""
     from sottovoce.device import Http
 
-    return view_log(Http(arguments.url, insecure=arguments.insecure), arguments.key, remembered)
+    insecure = arguments.insecure
+    if relay is None:
+        return Http(arguments.url, insecure=insecure)
+    from sottovoce.device import MemoryStore
+    from sottovoce.device.clients import ObliviousHttp, RelayClient
+    from sottovoce.device.trust import Trust
+
+    # Whichever key it seals to: whatever comes back is verified with the collector's, or by its hash.
+    trust = Trust(MemoryStore(), None, ())
+    return ObliviousHttp(
+        arguments.url, RelayClient(Http(relay, insecure=insecure, who="relay")), trust, insecure=insecure
+    )
 
 
 def _about(view: LogView) -> dict[str, Any]:
@@ -86,7 +106,9 @@ def _about(view: LogView) -> dict[str, Any]:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    view = _view(arguments)
+    from sottovoce.analyst.log_audit import view_log
+
+    view = view_log(_connection(arguments), arguments.key)
     if arguments.json:
         entries = [
             {"position": position, "event": entry.event, "survey": entry.survey, "title": view.titles.get(entry.survey)}
@@ -107,14 +129,19 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    from sottovoce.analyst.log_audit import view_log
+    from sottovoce.analyst.log_statements import check_statements
     from sottovoce.core.errors import TransparencyError
     from sottovoce.core.words import plural
 
     remembered = _state(arguments.state)
     # The others first: what is published meanwhile is then in this view, and nobody seems to hide it.
     others = [(name, _note(name, insecure=arguments.insecure)) for name in arguments.against]
-    view = _view(arguments, remembered)
+    http = _connection(arguments, arguments.relay)
+    view = view_log(http, arguments.key, remembered)
+    faults = check_statements(http, view.entries)
     problems = [f"survey {survey} is listed and not in the log" for survey in view.unlogged]
+    problems += map(str, faults)
     agreed, evidence = [], list[dict[str, object]]()
     if remembered is not None:
         others.insert(0, (str(arguments.state), remembered))
@@ -126,13 +153,16 @@ def _check(arguments: argparse.Namespace) -> int:
                 raise
             problems.append(str(error))
             evidence.append(view.evidence(note))
-    kept = _keep(arguments.state, view, evidence, is_right=not problems)
+    kept = _keep(arguments.state, view, evidence)
     if arguments.json:
-        print_json({**_about(view), "problems": problems, "agreed": agreed, "evidence": evidence})
+        named = [vars(fault) for fault in faults]
+        print_json({**_about(view), "problems": problems, "statements": named, "agreed": agreed, "evidence": evidence})
         return 1 if problems else 0
     out = console()
     entries = plural(view.head.size, "entry", "entries")
     print(f"{entries}, signed with the key of fingerprint {_about(view)['fingerprint']}; the root is right")
+    if not faults:
+        print("every statement can be fetched")
     for line in agreed:
         print(line)
     for line in problems:
@@ -169,7 +199,7 @@ def _read(path: Path) -> str:
         raise TransparencyError(f"{path} cannot be read: {error.strerror}; name the file of a checkpoint") from None
 
 
-def _keep(path: Path | None, view: LogView, evidence: list[dict[str, object]], *, is_right: bool) -> list[str]:
+def _keep(path: Path | None, view: LogView, evidence: list[dict[str, object]]) -> list[str]:
     """Remember what was seen; of a list that contradicts it the evidence, and what was remembered stays."""
     import msgspec
 
@@ -182,10 +212,8 @@ def _keep(path: Path | None, view: LogView, evidence: list[dict[str, object]], *
         proof = _free(path, content)
         write_file(proof, content)
         return [f"the evidence is in {proof}; {path} was not changed"]
-    if is_right:
-        write_file(path, view.checkpoint)
-        return [f"remembered in {path}"]
-    return []
+    write_file(path, view.checkpoint)
+    return [f"remembered in {path}"]
 
 
 def _free(path: Path, content: bytes) -> Path:

@@ -280,6 +280,7 @@ class Clients:
         self._connect = self._client if connect is None else connect
         self._collectors: dict[str, CollectorClient] = {}
         self._relays: dict[str, RelayClient] = {}
+        self._strangers: dict[tuple[str, str], CollectorClient] = {}
         if relay is not None:
             self.relay(relay)  # refuses a bad address now
 
@@ -289,6 +290,19 @@ class Clients:
             self._collectors[url] = self._connect(url)
         return self._collectors[url]
 
+    def stranger(self, collector: CollectorClient, relay: str) -> CollectorClient:
+        """A client that asks the same collector for what is public, the way anybody would.
+
+        Through the owner's relay, or else the given one; empty for none. Without a relay it is the client itself, whose
+        requests have connections of their own and say nothing about this device.
+        """
+        if not relay or self._through is not None:
+            return collector
+        if (collector.url, relay) not in self._strangers:
+            through = ObliviousHttp(collector.url, self.relay(relay), self._trust, insecure=self._network.insecure)
+            self._strangers[collector.url, relay] = CollectorClient(through, self._patience, self._effort)
+        return self._strangers[collector.url, relay]
+
     def relay(self, url: str) -> RelayClient:
         """The relay at an address."""
         if url not in self._relays:
@@ -297,6 +311,7 @@ class Clients:
 
     def close(self) -> None:
         """Close idle connections."""
+        self._strangers.clear()  # they use connections of relays
         while self._collectors:
             self._collectors.popitem()[1].close()
         while self._relays:

@@ -152,7 +152,7 @@ class Device:
         network = Network(timeout, ca_file, proxy, insecure)
         self._clients = Clients(network, self._trust, patience, effort, relay, connect)
         self._joined = Joined(self._store, mechanisms)
-        log = LogCheck(self._store, clock, require_log)
+        log = LogCheck(self._store, clock, require_log, self._clients.stranger)
         self._preparation = Preparation(
             self._store, self._trust, self._allowance, effort, clock, self._relay_policy, log
         )

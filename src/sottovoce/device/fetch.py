@@ -215,6 +215,14 @@ class CollectorClient:
             "through another channel"
         )
 
+    def statement(self, survey_id: str) -> bytes | None:
+        """The statement that the log has under this hash, as anybody can fetch it; None if it is not there."""
+        return self._content(f"/v1/log/statements/{check_survey_id(survey_id)}", self._effort.statement_bytes)
+
+    def attachment(self, digest: str) -> bytes | None:
+        """The attachment of that digest, not yet verified; None if it is not there."""
+        return self._content(f"/v1/attachments/{digest}", self._effort.attachment_bytes)
+
     def time(self) -> datetime:
         """The time by the collector's clock."""
         now = _as(self._get("/v1/time", TimeAnswer).now, datetime)
@@ -232,6 +240,15 @@ class CollectorClient:
     def _get(self, path: str, kind: type[T]) -> T:
         most = self._effort.envelope_bytes
         return _as(self._patience.ask(lambda: self._http.get(path, most=most, kind=kind)), kind)
+
+    def _content(self, path: str, most: int) -> bytes | None:
+        """The bytes under a path; None if there are none."""
+        try:
+            return self._patience.ask(lambda: self._http.get_bytes(path, most=most))
+        except ServiceError as error:
+            if error.status not in (404, 405, 410):
+                raise
+        return None
 
     def _envelope(self, survey_id: str) -> Envelope:
         envelope = self._get(f"/v1/surveys/{check_survey_id(survey_id)}", Envelope)

@@ -70,7 +70,7 @@ class Preparation:
             case Panel() as panel:
                 return self._round(collector, panel, published, kept)
             case Survey() as survey:
-                self.log.check(collector, published.key, survey.id)
+                self._check_log(collector, published)
                 return Asked(question, survey, published.key, collector)
 
     def to_join(self, collector: CollectorClient, question: str) -> tuple[JoinedSurvey, Receipt]:
@@ -83,7 +83,7 @@ class Preparation:
             raise SurveyError("only a survey with a calendar can be joined; answer this one with `answer`").at("survey")
         turn = self._turn(collector, tracking, mine)
         self._check_turn(collector, published, tracking, turn)
-        self.log.check(collector, published.key, tracking.id)
+        self._check_log(collector, published)
         kept = next((answer for answer in mine if answer.window == turn.period.window), None)
         receipt = _receipt(collector, tracking, turn) if kept is None else Receipt.of(kept)
         return self.joining(collector, published, tracking), replace(receipt, period=turn.period, after=turn.after)
@@ -141,8 +141,7 @@ class Preparation:
             return Resending(kept, verified=True)
         if latest is None:
             return Receipt(panel.id, collector.url, "waiting")
-        self.relays.check(latest.survey, collector.url)
-        self.log.check(collector, published.key, latest.survey.id)  # a round states its panel
+        self._check_log(collector, latest.published)  # a round states its panel
         if latest.number < seat:
             return Receipt(panel.id, collector.url, "waiting")
         if latest.number > seat:
@@ -158,6 +157,11 @@ class Preparation:
         self.effort.check_survey(published.survey)
         self.allowance.check(published.survey, self.store.answers(), day)
 
+    def _check_log(self, collector: CollectorClient, published: Published) -> None:
+        """Raise unless the log allows to answer the survey; no relay is asked that the owner does not allow."""
+        self.relays.check(published.survey, collector.url)
+        self.log.check(collector, published.key, published.survey)
+
     # --- tracking surveys -------------------------------------------------------------------
 
     def _period(
@@ -170,7 +174,7 @@ class Preparation:
         self._check_turn(collector, published, tracking, turn)
         if turn.state != "due":
             return _receipt(collector, tracking, turn)
-        self.log.check(collector, published.key, tracking.id)  # its periods follow from it
+        self._check_log(collector, published)  # its periods follow from it
         asked = tracking.period(turn.period.number)
         return Asked(tracking.id, asked, published.key, collector, turn.period, turn.after)
 

@@ -1,15 +1,16 @@
 """What a device trusts: keys and the surveys that they signed, relays that its owner accepts, and logs of surveys.
 
-A collector that shows some people another survey than others must either leave it out of the log, or show two logs; the
-first is refused here, and the second by any client that has seen both. The request tells nobody which device asks: see
+A collector that shows some people another survey than others must leave it out of the log, hide the statement behind
+its entry, or show two logs. The first is refused here; so is the second where a relay keeps the collector from knowing
+who asks for the statement; the third by any client that has seen both. The requests tell nobody which device asks: see
 `sottovoce.transparency.evidence`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Final, Self, final
+from typing import Any, Final, Self, TypeAlias, final
 from urllib.parse import urlsplit
 
 from sottovoce.core.errors import LedgerError, MismatchError, ServiceError, SignatureError, TransparencyError
@@ -18,15 +19,21 @@ from sottovoce.device.fetch import CollectorClient, Published
 from sottovoce.device.http import collector_url
 from sottovoce.device.store import DeviceStore, LogConflict
 from sottovoce.device.turns import Clock, day_of
+from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.relay import Relay, relay_url
+from sottovoce.surveys.survey import Survey, Tracking
 from sottovoce.transparency.evidence import block_of, check_log_proof
 from sottovoce.transparency.tree_head import read_checkpoint
 
-__all__ = ["LogCheck", "RelayPolicy", "Trust"]
+__all__ = ["LogCheck", "RelayPolicy", "Stranger", "Trust"]
 
 
 _ATTEMPTS: Final = 10
 """Other processes with the same store may be remembering as well."""
+
+
+Stranger: TypeAlias = Callable[[CollectorClient, str], CollectorClient]
+"""The client that asks a collector for what is public: through the owner's relay or else this one, if there is any."""
 
 
 @final
@@ -40,12 +47,23 @@ class LogCheck:
     store: DeviceStore
     clock: Clock
     required: bool
+    stranger: Stranger
 
-    def check(self, collector: CollectorClient, key: bytes, survey_id: str) -> None:
+    def check(self, collector: CollectorClient, key: bytes, survey: Survey | Panel | Tracking) -> None:
         """Raise `TransparencyError` unless the log allows to answer this survey; remember its head.
 
-        The key, and not the address, says whose log it is.
+        The survey must be in the log, and its statement must be what a stranger gets who asks for it by its hash: an
+        entry alone says nothing to others. The key, and not the address, says whose log it is.
         """
+        if not self._is_in_log(collector, key, survey.id):
+            return
+        relay: Relay | None = getattr(survey, "relay", None)
+        shown = self.stranger(collector, "" if relay is None else relay.url).statement(survey.id)
+        if shown != survey.canonical:
+            raise _hidden(collector.url, survey.id, is_missing=shown is None)
+
+    def _is_in_log(self, collector: CollectorClient, key: bytes, survey_id: str) -> bool:
+        """Whether the log proves so; False if there is none, and none is needed."""
         for _ in range(_ATTEMPTS):
             note = self.store.checkpoint(key)
             remembered = None if note is None else read_checkpoint(note, key)
@@ -53,7 +71,7 @@ class LogCheck:
             if proof is None:
                 if note is not None or self.required:
                     raise _missing(collector.url, was_there=note is not None)
-                return
+                return False
             try:
                 check_log_proof(proof, key, survey_id, remembered)
             except TransparencyError as error:
@@ -63,7 +81,7 @@ class LogCheck:
                     raise _contradiction(collector.url, error) from None
                 raise TransparencyError(f"{error}. Nothing was answered; the collector is at {collector.url}") from None
             if self.store.remember(key, note, proof.checkpoint):
-                return
+                return True
         raise LedgerError("other processes keep changing what this device remembers; nothing was answered, try again")
 
 
@@ -76,6 +94,14 @@ def _missing(url: str, *, was_there: bool) -> TransparencyError:
     return TransparencyError(
         f"the collector at {url} shows no log of its surveys, {why}; nothing was answered. Without it nobody can tell "
         "whether all are asked the same: ask its operator, through another channel"
+    )
+
+
+def _hidden(url: str, survey_id: str, *, is_missing: bool) -> TransparencyError:
+    what = "nobody else can fetch its statement" if is_missing else "others get another statement under its id"
+    return TransparencyError(
+        f"survey {survey_id[:12]} is in the log of the collector at {url}, and {what}; nothing was answered. Ask its "
+        "operator, through another channel, and compare with others ('sottovoce log check')"
     )
 
 

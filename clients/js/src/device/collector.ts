@@ -36,14 +36,17 @@ export interface LatestRound extends Published {
 export class Collector {
   readonly #http: Transport;
   readonly #patience: Patience;
-  readonly #ends: number;
   readonly #mechanisms: BroughtMechanisms;
 
   /** Nothing is waited for once `performance.now()` is `ends`; surveys may name the `mechanisms` of other packages. */
-  constructor(http: Transport, patience: Patience = PATIENCE, ends = Infinity, mechanisms: BroughtMechanisms = {}) {
+  constructor(
+    http: Transport,
+    patience: Patience = PATIENCE,
+    readonly ends = Infinity,
+    mechanisms: BroughtMechanisms = {},
+  ) {
     this.#http = http;
     this.#patience = patience;
-    this.#ends = ends;
     this.#mechanisms = mechanisms;
   }
 
@@ -98,6 +101,16 @@ export class Collector {
     }
   }
 
+  /** The statement that the log has under this hash, as anybody can fetch it; null if it is not there. */
+  async statement(id: string): Promise<Uint8Array | null> {
+    try {
+      return await this.#try(() => this.#http.getBytes(`/v1/log/statements/${checkSurveyId(id)}`, MAX_SURVEY_BYTES));
+    } catch (error) {
+      if (error instanceof ServiceError && [404, 405, 410].includes(error.status)) return null;
+      throw error;
+    }
+  }
+
   /** Its clock, in milliseconds since 1970. */
   async time(): Promise<number> {
     const answer = (await this.#get("/v1/time")) as Partial<TimeAnswer> | null;
@@ -118,7 +131,7 @@ export class Collector {
   }
 
   #try<Found>(request: () => Promise<Found>): Promise<Found> {
-    return patiently(this.#patience, this.#ends, request);
+    return patiently(this.#patience, this.ends, request);
   }
 
   #get(path: string): Promise<unknown> {

@@ -11,7 +11,7 @@ import { Collector } from "./collector.js";
 import { BudgetError, LedgerError, MismatchError, ServiceError, SottovoceError, ValueOutsideDomainError } from "../core/errors.js";
 import { collectorUrl, Http, type HttpOptions, PATIENCE, type Patience } from "./http.js";
 import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, dayOf, Ledger } from "./ledger.js";
-import { LogCheck } from "./log_check.js";
+import { LogCheck, type Stranger } from "./log_check.js";
 import { RelayClient, RelayedTransport } from "./relay_client.js";
 import type { BroughtMechanisms } from "../mechanisms/base/finite.js";
 import { checkBrought } from "../mechanisms/registry.js";
@@ -101,7 +101,8 @@ export class Device {
     this.#http = { insecure, timeout };
     this.#relay = relay === undefined ? null : collectorUrl(relay, insecure, "relay");
     this.#relays = new RelayPolicy(relay, insistOnRelay, relays);
-    const log = new LogCheck(store, clock, requireLog);
+    const stranger: Stranger = (to, through) => (through && !this.#relay ? this.#behind(through, to.url, to.ends) : to);
+    const log = new LogCheck(store, clock, requireLog, stranger);
     this.#preparation = new Preparation(store, this.#key, this.#allowance, clock, this.#relays, log);
     this.#patience = { ...PATIENCE, ...patience };
     this.#milliseconds = 1000 * seconds;
@@ -294,14 +295,16 @@ export class Device {
     const http = new Http(url, this.#http, ends);
     if (this.#relay === null) return new Collector(http, this.#patience, ends, this.#mechanisms);
     if (new URL(this.#relay).origin === new URL(http.url).origin) {
-      throw new ServiceError(
-        "the relay to fetch through is at the collector's own address, which would see this device's",
-        "bad_address",
-      );
+      throw new ServiceError("the relay to fetch through is at the collector's own address: name another", "bad_address");
     }
-    const relay = this.#relayAt(this.#relay, ends);
-    const keys = async () => relay.keys(this.#key ?? (await this.#store.pinned(http.url)));
-    return new Collector(new RelayedTransport(http.url, relay, keys), this.#patience, ends, this.#mechanisms);
+    return this.#behind(this.#relay, http.url, ends);
+  }
+
+  /** The collector at an address, through a relay. */
+  #behind(through: string, url: string, ends: number): Collector {
+    const relay = this.#relayAt(through, ends);
+    const keys = async () => relay.keys(this.#key ?? (await this.#store.pinned(url)));
+    return new Collector(new RelayedTransport(url, relay, keys), this.#patience, ends, this.#mechanisms);
   }
 
   #relayAt(url: string, ends = performance.now() + this.#milliseconds): RelayClient {

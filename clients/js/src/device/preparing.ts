@@ -68,7 +68,7 @@ export class Preparation {
     const { survey, key } = found;
     if (survey instanceof Panel) return this.#round(collector, survey, found, kept);
     if (!(survey instanceof Tracking)) {
-      await this.log.check(collector, key, survey.id);
+      await this.#checkLog(collector, found);
       return { question, survey, key, period: null, after: null };
     }
     const turn = await this.#turn(collector, survey);
@@ -76,7 +76,7 @@ export class Preparation {
     if (standing && turn.state === "answered") return { kept: standing, isKnown: true, turn };
     await this.#checkTurn(collector, found, turn);
     if (turn.state !== "due") return turnReceipt(collector, survey, turn);
-    await this.log.check(collector, key, survey.id); // its periods follow from it
+    await this.#checkLog(collector, found); // its periods follow from it
     const { period, after } = turn;
     return { question, survey: await survey.period(period.number), key, period, after };
   }
@@ -91,7 +91,7 @@ export class Preparation {
     }
     const turn = await this.#turn(collector, survey);
     await this.#checkTurn(collector, found, turn);
-    await this.log.check(collector, found.key, survey.id);
+    await this.#checkLog(collector, found);
     const kept = mine.find(({ window }) => window === turn.period.window);
     const { period, after } = turn;
     const receipt = kept ? { ...receiptOf(kept), period, after } : turnReceipt(collector, survey, turn);
@@ -141,8 +141,7 @@ export class Preparation {
     }
     if (!latest) return emptyReceipt(panel.id, collector.url);
     const { survey, key, number } = latest;
-    await this.relays.check(survey, collector.url);
-    await this.log.check(collector, key, survey.id); // a round states its panel
+    await this.#checkLog(collector, latest); // a round states its panel
     if (number < seat) return emptyReceipt(panel.id, collector.url);
     if (number > seat) throw sealed();
     await this.#allow(collector, latest);
@@ -154,6 +153,12 @@ export class Preparation {
     if (state !== "open") throw sealed();
     await this.relays.check(survey, collector.url);
     checkBudget(this.allowance, survey, await this.store.answers(), day);
+  }
+
+  /** Refuse what the log does not allow to answer; no relay is asked that the owner does not allow. */
+  async #checkLog(collector: Collector, { survey, key }: Published): Promise<void> {
+    await this.relays.check(survey, collector.url);
+    await this.log.check(collector, key, survey);
   }
 
   /**

@@ -6,6 +6,7 @@ from typing import Final
 
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.surveys.listing import PAGE_SURVEYS
+from sottovoce.collector.surveys.log import not_in_log
 from sottovoce.core.signing import fingerprint, to_base64url
 from sottovoce.protocol.base import Digest, SurveyId
 from sottovoce.protocol.log import BlockNumber, ConsistencyProof, LogEntries, LogProof, LogSize, Position
@@ -150,6 +151,29 @@ async def get_log_proof(service: Service, survey_id: SurveyId, block: BlockNumbe
     return json_response(await service.wait_for_store(service.log.proof, survey_id, block))
 
 
+@route(
+    "GET",
+    "/v1/log/statements/{survey_id}",
+    responses={200: "application/json"},
+    errors={
+        404: "the log has no such entry",
+        410: "the survey was deleted by an earlier version, which kept no statements",
+        503: "the database is unavailable; try again later",
+    },
+    for_devices=True,
+    at_intake=True,
+)
+async def get_statement(service: Service, survey_id: SurveyId) -> Response:
+    """The statement behind an entry of the log, by its SHA-256: canonical bytes that stay as long as the entry does."""
+    statement = await service.wait_for_store(service.store.statement, survey_id) if is_digest(survey_id) else None
+    if statement is None:
+        raise not_in_log()
+    if not statement:
+        message = f"survey {survey_id[:12]} was deleted by an earlier version, which kept no statements"
+        raise Refusal(410, "statement_gone", message)
+    return Response(statement, "application/json", cache=_FOR_EVER)
+
+
 ROUTES: Final = (
     get_key,
     list_surveys,
@@ -160,4 +184,5 @@ ROUTES: Final = (
     list_log_entries,
     get_consistency,
     get_log_proof,
+    get_statement,
 )

@@ -43,13 +43,10 @@ its own few bytes, would have to wait for all that were left to the end."""
 
 _ERASURES: Final = "(SELECT survey FROM erasures)"
 _LEFT_OUT: Final = {
-    **dict.fromkeys(
-        ("waiting", "segments", "checkpoints", "checkpoint_parts", "survey_attachments"), f"survey IN {_ERASURES}"
-    ),
+    **dict.fromkeys(("waiting", "segments", "checkpoints", "checkpoint_parts"), f"survey IN {_ERASURES}"),
     "segment_parts": f"segment IN (SELECT number FROM segments WHERE survey IN {_ERASURES})",
-    "attachments": f"digest NOT IN (SELECT digest FROM survey_attachments WHERE survey NOT IN {_ERASURES})",
 }
-"""Rows of deleted surveys that have not been erased yet."""
+"""Reports and counts of deleted surveys that have not been erased yet."""
 
 
 class Contents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -91,6 +91,13 @@ class Store(abc.ABC):
         """How many entries the log has."""
 
     @abc.abstractmethod
+    def statement(self, survey_id: str) -> bytes | None:
+        """The statement behind an entry of the log, also after the survey was deleted; None if it has no entry.
+
+        Empty if an earlier version, which kept none, has deleted the survey.
+        """
+
+    @abc.abstractmethod
     def signer(self) -> bytes | None:
         """The public key that services on this database sign with; None before the first has said."""
 
@@ -128,7 +135,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def attachment(self, digest: str) -> bytes | None:
-        """What a survey names by this digest of its content, in hexadecimal."""
+        """What a survey, also a deleted one, names by this digest of its content, in hexadecimal."""
 
     @abc.abstractmethod
     def seal(self, survey_id: str) -> None:
@@ -136,8 +143,9 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def delete(self, survey_id: str) -> None:
-        """Remove all reports, counts and rounds; a tombstone with the id stays, so that it cannot come back.
+        """Remove all reports and counts, also of its rounds; the id stays, so that the survey cannot come back.
 
+        What the log has an entry for, statement and attachments, stays as well: anybody may ask what was published.
         From then on nobody sees any of them. Of a survey that takes long to erase, or on a disk whose room others hold
         at the moment, rows may be left; `forget` goes on.
         """

@@ -131,9 +131,7 @@ class PostgresStore(DeletionTables, ReportTables, ObjectTables):
         with suppress(StoreError), self._session() as connection:
             connection.execute(f"SET statement_timeout = '{_VACUUM_SECONDS}s'")
             try:
-                connection.execute(
-                    "VACUUM (SKIPTABLES_LOCKED) waiting, segments, segment_parts, checkpoint_parts, attachments"
-                )
+                connection.execute("VACUUM (SKIPTABLES_LOCKED) waiting, segments, segment_parts, checkpoint_parts")
             finally:
                 connection.execute("RESET statement_timeout")
 

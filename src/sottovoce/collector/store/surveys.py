@@ -24,6 +24,8 @@ from sottovoce.service.storage.sql import Transaction
 
 __all__ = ["PIECE_BYTES", "PIECE_ROWS", "DeletionTables", "SurveyTables"]
 
+_LOGGED: Final = "EXISTS (SELECT 1 FROM log_entries e WHERE e.survey = surveys.id)"
+
 
 class SurveyTables(SqlStore):
     """Publishing and sealing surveys; tokens."""
@@ -103,6 +105,13 @@ class SurveyTables(SqlStore):
         with self.read() as transaction:
             ((size,),) = transaction.rows("SELECT COALESCE(MAX(position) + 1, 0) FROM log_entries")
         return int(size)
+
+    def statement(self, survey_id: str) -> bytes | None:
+        if not askable(survey_id):
+            return None
+        with self.read() as transaction:
+            rows = transaction.rows(f"SELECT canonical FROM surveys WHERE id = ? AND {_LOGGED}", (survey_id,))
+        return bytes(rows[0][0]) if rows else None
 
     def signer(self) -> bytes | None:
         with self.read() as transaction:
@@ -189,11 +198,7 @@ class SurveyTables(SqlStore):
         if not askable(digest):
             return None
         with self.read() as transaction:
-            rows = transaction.rows(
-                "SELECT content FROM attachments WHERE digest = ? AND EXISTS (SELECT 1 FROM survey_attachments a "
-                "JOIN surveys s ON s.number = a.survey WHERE a.digest = ? AND s.state <> 'deleted')",
-                (digest, digest),
-            )
+            rows = transaction.rows("SELECT content FROM attachments WHERE digest = ?", (digest,))
         return bytes(rows[0][0]) if rows else None
 
     def seal(self, survey_id: str) -> None:
@@ -303,9 +308,9 @@ class DeletionTables(SurveyTables):
         self._alone(transaction)
         for number in self._family(transaction, survey_id):
             transaction.run(
-                "UPDATE surveys SET state = 'deleted', canonical = ?, signature = ?, title = ?, labels = ? "
-                "WHERE number = ?",
-                (b"", b"", dump_words(""), dump_words([]), number),
+                "UPDATE surveys SET state = 'deleted', signature = ?, title = ?, labels = ?, "
+                f"canonical = CASE WHEN {_LOGGED} THEN canonical ELSE ? END WHERE number = ?",
+                (b"", dump_words(""), dump_words([]), b"", number),
             )
             transaction.run("INSERT INTO erasures (survey) VALUES (?) ON CONFLICT DO NOTHING", (number,))
 
@@ -314,7 +319,7 @@ class DeletionTables(SurveyTables):
             return bool(transaction.rows("SELECT 1 FROM erasures LIMIT 1"))
 
     def _erase_piece(self, transaction: Transaction) -> None:
-        # Alone: two who erase would get in each other's way, and an attachment may be named by a new survey right now.
+        # Alone: two who erase would get in each other's way.
         self._alone(transaction)
         due = transaction.rows("SELECT survey FROM erasures ORDER BY survey LIMIT 1")
         if not due:
@@ -328,7 +333,6 @@ class DeletionTables(SurveyTables):
             ("checkpoint_parts", ("survey", "part"), "survey = ?"),
         ):
             left = self._erase_rows(transaction, table, keys, condition, survey, left)
-        left = _erase_attachments(transaction, survey, left)
         if left > 0:
             for table in ("segments", "checkpoints", "erasures"):
                 transaction.run(f"DELETE FROM {table} WHERE survey = ?", (survey,))
@@ -354,23 +358,3 @@ class DeletionTables(SurveyTables):
             transaction.many(f"UPDATE {table} SET content = {self.blank} WHERE {those}", chosen)
         transaction.many(f"DELETE FROM {table} WHERE {those}", chosen)
         return 0 if len(rows) == self.piece_rows else max(most, 0)
-
-
-def _erase_attachments(transaction: Transaction, survey: int, most: int) -> int:
-    """Erase attachments that only this survey names; returns what is left of `most`."""
-    if most <= 0:
-        return 0
-    for digest, size in transaction.rows(
-        "SELECT a.digest, LENGTH(a.content) FROM survey_attachments s JOIN attachments a ON a.digest = s.digest "
-        "WHERE s.survey = ?",
-        (survey,),
-    ):
-        if most <= 0:
-            break
-        transaction.run("DELETE FROM survey_attachments WHERE survey = ? AND digest = ?", (survey, digest))
-        most -= size * transaction.run(
-            "DELETE FROM attachments WHERE digest = ? "
-            "AND NOT EXISTS (SELECT 1 FROM survey_attachments WHERE digest = ?)",
-            (digest, digest),
-        )
-    return max(most, 0)

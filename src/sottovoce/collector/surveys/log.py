@@ -26,7 +26,7 @@ from sottovoce.transparency.evidence import log_proof
 from sottovoce.transparency.tree import GrowingTree, leaf_hash
 from sottovoce.transparency.tree_head import LONGEST_CHECKPOINT, TreeHead, read_checkpoint, sign_checkpoint
 
-__all__ = ["CHECKPOINT_FILE", "SurveyLog", "forget_checkpoint"]
+__all__ = ["CHECKPOINT_FILE", "SurveyLog", "forget_checkpoint", "not_in_log"]
 
 CHECKPOINT_FILE: Final = "log.checkpoint"
 """A file in the data folder: the latest head of the log that this service has signed."""
@@ -95,12 +95,7 @@ class SurveyLog:
             self._advance()
             position = self._places.get(survey_id)
             if position is None or position >= self._size:
-                raise Refusal(
-                    404,
-                    "not_in_log",
-                    "no survey with that id was published here; a period of a tracking survey has no entry of its own, "
-                    "its survey has",
-                )
+                raise not_in_log()
             return log_proof(self._tree, self._checkpoint, self._size, position, block)
 
     def check(self) -> None:
@@ -175,6 +170,16 @@ class SurveyLog:
             return read_checkpoint(note, self._key.public)
         except TransparencyError as error:
             raise _unreadable(self._path, error) from error
+
+
+def not_in_log() -> Refusal:
+    """The refusal of an id that has no entry."""
+    return Refusal(
+        404,
+        "not_in_log",
+        "no survey with that id was published here; a period of a tracking survey has no entry of its own, its survey "
+        "has",
+    )
 
 
 @contextlib.contextmanager
