@@ -37,6 +37,7 @@ from vectors_seats import seat_vectors
 from vectors_sets import set_vectors
 from vectors_strategies import strategy_vectors
 from vectors_tables import table_vectors
+from vectors_values import value_vectors
 from vectors_words import word_vectors
 from vectors_workloads import direct_vectors
 
@@ -386,6 +387,7 @@ def files() -> dict[str, str]:
     contents["source.json"] = source_vectors()
     contents["thresholds.json"] = threshold_vectors()
     contents["domains.json"] = domain_vectors()
+    contents["values.json"] = value_vectors()
     contents["bad_reports.json"] = bad_report_vectors()
     contents["bad_surveys.json"] = bad_survey_vectors()
     contents["expressions.json"] = expression_vectors()

@@ -351,6 +351,56 @@ def test_which_option_was_clicked_stays_inside(collector: Service, site: OtherSi
     assert "click <button>Buy</button>" in tab.page.evaluate("overheard"), "the page hears its own"
 
 
+def test_no_event_of_the_element_reaches_a_listener_of_the_page(
+    collector: Service, site: OtherSite, visitors: Visitors
+) -> None:
+    """Moves of a pointer or a finger lead to the option under it as clicks do."""
+    guest = visitors(site.url, relay=collector.url, has_touch=True)
+    tab = EmbeddedPage.visit(guest, site, lines(collector, drinks(collector)))
+    tab.page.evaluate("""() => {
+        globalThis.overheard = [];
+        const names = ["beforeinput", "compositionstart", "focusin", "focusout", "touchmove", "touchcancel"];
+        for (const name in HTMLElement.prototype) if (name.startsWith("on")) names.push(name.slice(2));
+        for (const name of new Set(names)) {
+            document.addEventListener(name, ({ type, target }) => {
+                if (target.localName === "sottovoce-survey") overheard.push(type);
+            });
+        }
+    }""")
+    place = tab.page.get_by_role("radio", name="tea").bounding_box()
+    assert place is not None
+    at = {"x": place["x"] + 5, "y": place["y"] + 5}
+    for step in range(10):
+        tab.page.mouse.move(at["x"], at["y"] + 3 * step)
+    tab.page.mouse.wheel(0, 5)
+    fingers = tab.page.context.new_cdp_session(tab.page)
+    for kind, points in (
+        ("touchStart", [at]),
+        ("touchMove", [{**at, "y": at["y"] + 20}]),
+        ("touchEnd", []),
+    ):
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    tab.answer("tea")
+    assert tab.page.evaluate("[...new Set(overheard)]") == []
+
+
+def test_the_shadow_tree_is_closed(collector: Service, site: OtherSite, visitors: Visitors) -> None:
+    guest = visitors(site.url, relay=collector.url, closed=True)
+    tab = EmbeddedPage.visit(guest, site, '<button id="before">Buy</button>' + lines(collector, drinks(collector)))
+    until(lambda: tab.heard("ready"), "the survey is shown")
+    tab.page.evaluate("""() => {
+        globalThis.seen = [];
+        const see = (event) => seen.push(event.composedPath()[0].localName);
+        for (const name of ["click", "input", "change"]) addEventListener(name, see, { capture: true });
+    }""")
+    assert tab.page.evaluate("document.querySelector('sottovoce-survey').shadowRoot") is None
+    tab.page.locator("#before").focus()
+    for key in ("Tab", "Space", "Enter"):
+        tab.page.keyboard.press(key)
+    until(lambda: tab.heard("answered"), "it was answered by keyboard alone")
+    assert set(tab.page.evaluate("seen")) == {"sottovoce-survey"}
+
+
 def test_the_collector_is_not_told_which_page_it_is(collector: Service, site: OtherSite, guest: Visitor) -> None:
     html = f'<meta name="referrer" content="unsafe-url">{lines(collector, drinks(collector))}'
     tab = EmbeddedPage.visit(guest, site, html, path="/a/private/page")

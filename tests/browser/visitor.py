@@ -16,14 +16,21 @@ addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`));
 """
 
+_OPEN_ROOTS = """{
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (init) { return attach.call(this, { ...init, mode: "open" }); };
+}"""
+"""Lets tests look into closed shadow trees, as anybody can who comes before the script that makes them."""
+
 
 class Visitor:
     """A fresh profile: no cookie, no storage. Tabs of one visitor share both, as those of one person do.
 
-    Nothing may leave it but to the collector, and to a relay where there is one.
+    Nothing may leave it but to the collector, and to a relay where there is one. Shadow trees are open to tests, unless
+    they are to stay `closed`.
     """
 
-    def __init__(self, browser: Browser, origin: str, relay: str = "", **options: Any):
+    def __init__(self, browser: Browser, origin: str, relay: str = "", *, closed: bool = False, **options: Any):
         self.origin = origin
         self.relay = relay
         self.context = browser.new_context(
@@ -36,6 +43,8 @@ class Visitor:
         self._foreign: list[str] = []
         self._expected: list[str] = []
         self.context.add_init_script(_TELL_VIOLATIONS)
+        if not closed:
+            self.context.add_init_script(_OPEN_ROOTS)
         self.context.on("console", self._console)
         self.context.on("weberror", lambda error: self._errors.append(f"uncaught: {error.error}"))
         self.context.on("request", self._request)

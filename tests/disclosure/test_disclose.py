@@ -93,7 +93,7 @@ def test_central_numbers_are_those_of_the_certificate(name: str) -> None:
     assert (found["central_epsilon"], found["central_delta"]) == (certificate.epsilon, certificate.delta)
     assert found["central_batch"] == certificate.n == RELAY.least
     assert page["guarantee"]["central_assumption"].text == certificate.assumption
-    assert page.headline.lower().startswith(str(certificate).lower().partition(", 1,000 honest")[0])
+    assert page.headline.lower().startswith(str(certificate).lower().partition(", 1,000 of them")[0])
     assert page["who_sees"]["relay"].value == RELAY.url
     assert page["registry"]["deployment/deployment_model/model_name"].value == "Shuffle"
 

@@ -44,7 +44,7 @@ def test_all_real_numbers_may_be_given(value: Any) -> None:
     assert GRID.position(value) == GRID.positions_of([value])[0] == GRID.position(3)
 
 
-NO_NUMBERS = ["7319", None, True, np.True_, math.nan, math.inf, -math.inf, 1j, [7319.0], {}, Decimal("NaN")]
+NO_NUMBERS = ["7319", None, True, np.True_, math.nan, 1j, [7319.0], {}, Decimal("NaN")]
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS)
@@ -124,7 +124,7 @@ def test_spans_of_time_are_numbers_in_a_unit_of_time() -> None:
     "value",
     [
         *(np.timedelta64("NaT"), np.timedelta64(3, "M"), np.timedelta64(3), date(2027, 1, 4), datetime(2027, 1, 4)),
-        *(True, Decimal("NaN"), Decimal("Infinity"), pd.NaT),
+        *(True, Decimal("NaN"), pd.NaT),
     ],
     ids=repr,
 )

@@ -152,7 +152,7 @@ def test_json_round_trip_and_reports(wants: str) -> None:
         "points": asked.question.grid.points,
     }
     assert len(asked.randomize(33.3)) == 5
-    for odd in ("33.3", None, math.nan, math.inf, True):
+    for odd in ("33.3", None, math.nan, True):
         with pytest.raises(ValueOutsideDomainError):
             asked.randomize(odd)
 

@@ -127,13 +127,10 @@ def test_a_flag_without_a_name_is_not_a_missing_value() -> None:
 def test_numbers_beyond_doubles_are_clipped_as_all_others(wants: str) -> None:
     """A refusal would reveal that the number is large."""
     question = sv.number(-600, 600, wants=wants)
-    for huge in (10**400, Fraction(10**400, 3), Decimal("1e400")):
+    for huge in (10**400, Fraction(10**400, 3), Decimal("1e400"), float("inf"), Decimal("inf"), np.float64("inf")):
         for value, end in ((huge, 600), (-huge, -600)):
             assert question.private_input(value) == question.private_input(end)
             assert question.people([value]).between(0, 1).tolist() == question.people([end]).between(0, 1).tolist()
-    for value in (float("inf"), float("-inf"), Decimal("inf"), np.float64("inf")):
-        with pytest.raises(ValueOutsideDomainError):
-            question.private_input(value)
 
 
 @pytest.mark.parametrize(

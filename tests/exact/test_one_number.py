@@ -25,7 +25,7 @@ def test_one_number_is_a_vector_of_one(value: object) -> None:
     assert SURVEY.aggregate().add([SURVEY.randomize(value)]).n_reports == 1
 
 
-@pytest.mark.parametrize("value", ["3", True, None, [[3]], [3, 4], [], {"x": 3}])
+@pytest.mark.parametrize("value", ["3", True, [[3]], [3, 4], [], {"x": 3}])
 def test_nothing_else_is(value: object) -> None:
     with refuses(sv.errors.ValueOutsideDomainError, "value"):
         SURVEY.randomize(value)

@@ -11,7 +11,7 @@ import sottovoce as sv
 from refusing import refuses
 from sottovoce.core.errors import PlanError, SottovoceError
 from sottovoce.core.limits import MAX_EPSILON
-from sottovoce.core.words import rounded_up
+from sottovoce.core.words import SHUFFLER, rounded_up
 from sottovoce.planning.plan import Plan
 from sottovoce.questions import Choices, Number, Queries, Records, Shares, Vector
 from sottovoce.questions.base import Question
@@ -49,7 +49,7 @@ def test_the_certificate_holds_for_the_planned_survey(kind: str) -> None:
     assert found.delta == survey.delta == 0
     assert found.solved_for == "error"
     assert found.best.error(found.criterion) == min(one.error(found.criterion) for one in found.options if one.fits)
-    central = f"central epsilon {rounded_up(certificate.epsilon)}, delta 1e-08, with a shuffler that does not collude"
+    central = f"central epsilon {rounded_up(certificate.epsilon)}, delta 1e-08, {SHUFFLER}"
     assert found.promise == f"local epsilon {found.epsilon:g} on the device; {central}"
 
 

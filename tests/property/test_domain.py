@@ -203,7 +203,21 @@ def test_tables_that_do_not_fit(table: dict[str, Any]) -> None:
 
 STRANGERS = [True, False, np.True_, 1.5, np.float64(1.5), 2.0**60, math.nan, math.inf, None, b"a", b"", "z", "1"]
 STRANGERS += [10**30, -(10**30)]
-STRANGERS += [-1, 3, 2**63, 2**64, Fraction(1), Decimal(1), 1j, [1], (1, 1), {"x": 1}, {1}, object, np.array(1.5)]
+STRANGERS += [
+    -1,
+    3,
+    2**63,
+    2**64,
+    Fraction(1, 2),
+    Decimal("0.5"),
+    1j,
+    [1, 1],
+    (1, 1),
+    {"x": 1},
+    {1},
+    object,
+    np.array(1.5),
+]
 
 
 @each("stranger", STRANGERS)

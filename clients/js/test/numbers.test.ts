@@ -44,11 +44,11 @@ test("reports", async () => {
   }
 });
 
-test("what is no finite number is refused, and never named", async () => {
+test("what is no number is refused, and never named", async () => {
   for (const entry of surveys) {
     const asked = await survey(entry);
     const gaps = (asked.question as NumberQuestion).grid.missing === null ? [null, undefined, NaN] : [];
-    for (const value of [...gaps, "7319", "", Infinity, -Infinity, true, 7319n, [7319], { valueOf: () => 7319 }]) {
+    for (const value of [...gaps, "7319", "", true, [7319], { valueOf: () => 7319 }]) {
       assert.equal(asked.values.has(value), false);
       assert.throws(
         () => asked.randomize(value),

@@ -82,12 +82,12 @@ test("a report leaves whatever the entries are; only a wrong shape is refused, a
   const { mechanism } = survey;
   const refusing = new Source(() => assert.fail("nothing may be drawn"));
   const view = new DataView(new ArrayBuffer(3));
-  for (const wrong of [[], [1, 2], [1, 2, 3, 4], [1, 2, "3"], [1, , 3], [1n, 2n, 3n], "abc", null, view]) {
+  for (const wrong of [[], [1, 2], [1, 2, 3, 4], [1, 2, "3"], [1, 2, {}], "abc", null, view]) {
     assert.throws(() => mechanism.randomize(wrong as any, refusing), ValueOutsideDomainError);
     assert.throws(() => survey.randomize(wrong, refusing), ValueOutsideDomainError);
     assert.ok(!survey.values.has(wrong));
   }
-  for (const vector of [[NaN, Infinity, -Infinity], [1e308, 1e308, 1e308], [5e-324, 0, -0], new Float32Array(3)]) {
+  for (const vector of [[NaN, Infinity, -Infinity], [1, , 3] as number[], [1n, true, null] as any, [1e308, 1e308, 1e308], [5e-324, 0, -0], new Float32Array(3)]) {
     assert.equal(mechanism.randomize(vector, new Source()).length, mechanism.reportBytes);
     assert.ok(survey.values.has(vector));
   }
@@ -110,7 +110,7 @@ test("parameters out of range are refused", async () => {
 test("a vector of one number may be that number", () => {
   assert.deepEqual(asVector(3, 1), [3]);
   assert.deepEqual(asVector([3], 1), [3]);
-  for (const other of ["3", true, null, undefined, [3, 4], {}]) assert.equal(asVector(other, 1), null);
+  for (const other of ["3", true, [3, 4], {}]) assert.equal(asVector(other, 1), null);
   assert.equal(asVector(3, 2), null);
   assert.throws(() => checkVector("3", 1), /a vector of 1 number$/);
   assert.throws(() => checkVector(3, 2), /a vector of 2 numbers$/);

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from numbers import Integral
 from typing import Any, Final
 
@@ -84,19 +85,20 @@ def as_integers(entries: Any) -> NDArray[np.int64] | None:
 
 
 def as_whole(value: object) -> int | None:
-    """An int for integers and for floats that equal one, such as 3.0 in a column with gaps; None for everything else.
+    """An int for integers and for numbers that equal one, such as 3.0 in a column with gaps; None for everything else.
 
     Examples
     --------
-    >>> as_whole(3), as_whole(3.0), as_whole(3.5), as_whole(True)
-    (3, 3, None, None)
+    >>> as_whole(3), as_whole(3.0), as_whole(Decimal("3.0")), as_whole(3.5), as_whole(True)
+    (3, 3, 3, None, None)
     """
     # The number itself, also where its class converts to another one; every value takes these lines.
-    number = float.__float__(value) if isinstance(value, float) else 0.0
+    number: Any = float.__float__(value) if isinstance(value, float) else 0.0
     number = float(value) if isinstance(value, np.floating) else number
-    whole = int(number) if abs(number) <= _EXACT and number.is_integer() else None
+    number = value if isinstance(value, (Decimal, Fraction)) and not is_missing(value) else number
+    whole = int(number) if abs(number) <= _EXACT and number % 1 == 0 else None
     integer = as_integer(value)
-    return whole if isinstance(value, (float, np.floating)) else integer
+    return whole if isinstance(value, (float, np.floating, Decimal, Fraction)) else integer
 
 
 def as_wholes(entries: Any) -> NDArray[np.int64] | None:

@@ -20,7 +20,7 @@ __all__ = [
     "rounded_up",
 ]
 
-SHUFFLER: Final = "with a shuffler that does not collude"
+SHUFFLER: Final = "with a shuffler that does not collude and enough honest answers in every batch"
 """What a central guarantee rests on, in few words."""
 
 
@@ -144,7 +144,7 @@ def both_guarantees(local: float, epsilon: float, delta: float) -> str:
     Examples
     --------
     >>> both_guarantees(4.1, 0.49931, 1e-8)
-    'local epsilon 4.1 on the device; central epsilon 0.5, delta 1e-08, with a shuffler that does not collude'
+    'local epsilon 4.1 on the device; central epsilon 0.5, delta 1e-08, with a shuffler that does not collude and ...'
     """
     return (
         f"local epsilon {local:g} on the device; central epsilon {rounded_up(epsilon)}{delta_suffix(delta)}, {SHUFFLER}"

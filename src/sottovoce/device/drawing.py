@@ -202,6 +202,7 @@ def _draw(
 
 def _chosen(survey: Survey, value: object, otherwise: object) -> object:
     """The value or its replacement, which was checked first, whatever the value is."""
+    value = survey.question.settled(value)
     if isinstance(otherwise, _Refuse):
         if not has(survey, value):
             raise ValueOutsideDomainError(

@@ -107,8 +107,9 @@ def _model(brief: Brief) -> Iterator[Claim]:
         yield Claim("trust", "Who must be trusted", device, evidence=evidence)
         return
     colluding = (
-        f"{device} For the central epsilon the relay at {brief.relay.url} and the collector must not collude; if they "
-        "do, the local epsilon is left."
+        f"{device} For the central epsilon the relay at {brief.relay.url} and the collector must not collude, and "
+        "devices must have the collector's key from elsewhere, and not from the relay; otherwise the local epsilon is "
+        "left."
     )
     yield Claim("trust", "Who must be trusted", colluding, evidence=evidence)
 
@@ -168,7 +169,8 @@ def _central(brief: Brief) -> Iterator[Claim]:
         words = f"{rounded_up(central.epsilon)}, {SHUFFLER}; proved by {_method(central)}.{lower}"
         yield Claim(*names[0], words, central.epsilon, _SHUFFLING)
         yield Claim(*names[1], exactly(central.delta), central.delta, _SHUFFLING)
-        yield Claim(*batch, f"{central.n:,} or more, which the relay waits for", central.n, _SHUFFLING)
+        waits = f"{central.n:,} or more: the relay waits for as many messages, and nobody may have invented any of them"
+        yield Claim(*batch, waits, central.n, _SHUFFLING)
         yield Claim(*rests, central.assumption, evidence="docs/threat-model.md#a-relay")
         return
     asked = brief.survey.states_relay if isinstance(brief.survey, UnreadSurvey) else brief.relay is not None

@@ -180,7 +180,7 @@ class NumberGrid:
         return _as_number(self.missing if is_missing(value) else value, self._seconds)
 
     def _numbers(self, entries: Any) -> NDArray[np.float64]:
-        """Finite numbers of many values; the error does not contain them."""
+        """Numbers of many values, perhaps infinite; the error does not contain them."""
         kind = entries.dtype.kind if isinstance(entries, np.ndarray) else ""
         numbers: NDArray[np.float64]
         if kind in ("i", "u", "f"):
@@ -192,7 +192,7 @@ class NumberGrid:
             numbers = np.array([math.nan if number is None else number for number in read], dtype=np.float64)
         if self.missing is not None and kind in ("f", "m"):
             numbers = np.where(np.isnan(entries), self.missing, numbers)
-        odd = ~np.isfinite(numbers)
+        odd = np.isnan(numbers)
         if odd.any():
             raise ValueOutsideDomainError(f"the value at position {int(np.argmax(odd))} is not {self.allowed}").at(
                 "values"
@@ -211,7 +211,7 @@ class NumberGrid:
         spans = (
             " or a timedelta" if self._seconds else "" if self.unit else " (a timedelta needs a unit such as minutes)"
         )
-        return f"a finite number{spans}; those outside {self.range_text} are clipped"
+        return f"a number{spans}; those outside {self.range_text} are clipped"
 
     @property
     def _seconds(self) -> float | None:
@@ -267,20 +267,20 @@ def _checked_end(name: str, end: object) -> float:
 
 
 def _as_number(value: object, seconds: float | None) -> float | None:
-    """A float for finite numbers that are not booleans, and for spans of time in units of `seconds`; else None."""
+    """A float for numbers that are not booleans, and for spans of time in units of `seconds`; else None."""
     if isinstance(value, np.timedelta64):
         span = float(_spans(np.asarray(value), seconds))
         return span if math.isfinite(span) else None
     if isinstance(value, timedelta):
         return None if seconds is None or value != value else value.total_seconds() / seconds
     if isinstance(value, (float, np.floating)):
-        is_finite = bool(np.isfinite(value))
+        is_number = not np.isnan(value)
     elif isinstance(value, Decimal):
-        is_finite = value.is_finite()
+        is_number = not value.is_nan()
     else:
-        is_finite = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    # A finite number may be beyond all doubles, and is clipped like others outside the range.
-    return min(max(as_float(value), -LARGEST_NUMBER), LARGEST_NUMBER) if is_finite else None
+        is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    # Infinities, and numbers beyond all doubles, are clipped like others outside the range.
+    return min(max(as_float(value), -LARGEST_NUMBER), LARGEST_NUMBER) if is_number else None
 
 
 def _spans(entries: NDArray[Any], seconds: float | None) -> NDArray[np.float64]:

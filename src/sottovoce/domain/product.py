@@ -84,7 +84,7 @@ class ProductDomain(Domain):
                 return -1
             # An absent attribute is missing, which a domain may have a label for.
             parts = [value.get(name) for name, _ in self.attributes]
-        elif isinstance(value, tuple) and len(value) == len(self.attributes):
+        elif isinstance(value, (list, tuple)) and len(value) == len(self.attributes):
             parts = list(value)
         else:
             return -1

@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Final, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.entries import is_missing
 from sottovoce.core.errors import ValueOutsideDomainError
-from sottovoce.core.limits import MAX_DIMENSION, check_delta, check_dimension, check_epsilon, check_radius
+from sottovoce.core.limits import MAX_DIMENSION, as_float, check_delta, check_dimension, check_epsilon, check_radius
 from sottovoce.domain.trials import Trial, Trials
 from sottovoce.mechanisms.base import Batch, Counts, Floats, InputLength, Mechanism, Report
 from sottovoce.mechanisms.reference import DeviceRun, SampledReference
@@ -286,14 +287,14 @@ class VectorMechanism(Mechanism):
 def as_vector(value: object, dimension: int) -> Floats | None:
     """`value` as a float64 vector of that length, or None; raises nothing, so that nothing can hold the value.
 
-    A vector of one number may be that number.
+    A vector of one number may be that number, or None.
 
     Examples
     --------
     >>> as_vector(3, 1), as_vector([3], 1), as_vector(3, 2)
     (array([3.]), array([3.]), None)
     """
-    listed = [value] if dimension == 1 and not isinstance(value, bool) and isinstance(value, Real) else value
+    listed = [value] if dimension == 1 and not isinstance(value, bool) and _is_number(value) else value
     array = as_floats(listed)
     return array if array is not None and array.shape == (dimension,) else None
 
@@ -310,9 +311,13 @@ def as_floats(values: object) -> Floats | None:
         if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
             return np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
         array = np.asarray(values)
-        kind = array.dtype.kind
-        is_numbers = kind in "biuf" or (kind == "O" and all(map(_is_number, array.ravel().tolist())))
-        return np.asarray(values, dtype=np.float64) if is_numbers else None
+        if array.dtype.kind != "O":
+            return np.asarray(values, dtype=np.float64) if array.dtype.kind in "biuf" else None
+        entries = array.ravel().tolist()
+        if not all(map(_is_number, entries)):
+            return None
+        floats = [math.nan if is_missing(entry) else as_float(entry) for entry in entries]
+        return np.array(floats, dtype=np.float64).reshape(array.shape)
     except (TypeError, ValueError, OverflowError):
         return None
 

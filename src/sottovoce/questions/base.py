@@ -101,6 +101,10 @@ class Question(abc.ABC):
     def private_input(self, value: object) -> Any:
         """One person's value as an index or a vector; an error message does not contain the value."""
 
+    def settled(self, value: object) -> object:
+        """The value in a form that can be read again: a device asks first whether it is one, and then reads it."""
+        return value
+
     def parse(self, text: str) -> object:
         """The value that typed text stands for, on a command line, in a file of values or on a page.
 

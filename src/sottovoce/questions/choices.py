@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, ClassVar, NoReturn, Self, final
 
 import numpy as np
@@ -138,6 +138,9 @@ class Choices(Question):
             raise self._refusal()
         return np.sort(np.array(numbers, dtype=np.int64))
 
+    def settled(self, value: object) -> object:
+        return self._members(value) if isinstance(value, Iterator) else value
+
     def admits_missing(self, field: str = "") -> bool:
         return self.options.missing is not None
 
@@ -154,7 +157,8 @@ class Choices(Question):
         is_bytes = isinstance(value, str | bytes | bytearray | memoryview)
         if is_named or is_bytes or getattr(value, "ndim", 1) != 1 or not isinstance(value, Iterable):
             raise self._refusal()
-        return list(value)
+        # One more than is allowed is enough to refuse what may have no end.
+        return list(islice(value, self.most + 1))
 
     def _is_set(self, value: object) -> bool:
         try:

@@ -143,7 +143,7 @@ class Records(Question):
         return f"give exactly {', '.join(name for name, _ in self.attributes)}, each with one of its values"
 
     def private_input(self, value: object) -> NDArray[np.int64]:
-        """A mapping of names to values, a dataclass, a row of a table, or a tuple of values in order.
+        """A mapping of names to values, a dataclass, a row of a table, or a list or tuple of values in order.
 
         The error does not contain them.
         """
@@ -151,7 +151,7 @@ class Records(Question):
         if isinstance(value, Mapping) and set(value) <= set(names):
             # An absent field is missing, which its values may have a label for.
             held: list[object] = [value.get(name) for name in names]
-        elif isinstance(value, tuple) and len(value) == len(names):
+        elif isinstance(value, (list, tuple)) and len(value) == len(names):
             held = list(value)
         else:
             raise ValueOutsideDomainError(f"the record does not have the fields of this survey; {self._allowed}")
@@ -185,7 +185,7 @@ class Records(Question):
             entries: list[Any] = [as_record(record) for record in entries_of(values)]
             if all(isinstance(record, Mapping) and set(record) <= set(names) for record in entries):
                 columns = {name: [record.get(name) for record in entries] for name in names}
-            elif all(isinstance(record, tuple) and len(record) == len(names) for record in entries):
+            elif all(isinstance(record, (list, tuple)) and len(record) == len(names) for record in entries):
                 columns = {name: [record[position] for record in entries] for position, name in enumerate(names)}
             else:
                 raise ValueOutsideDomainError(f"a record does not have the fields of this survey; {self._allowed}")

@@ -134,11 +134,12 @@ class Amplified:
 
     @property
     def assumption(self) -> str:
-        """The assumptions of the central guarantee, in two sentences."""
+        """The assumptions of the central guarantee, in words."""
         return (
             f"It holds if the shuffler does not collude with the collector, and if every batch has at least "
-            f"{self.n:,} answers of people who do not collude with the collector either. A device goes on charging the "
-            "local epsilon, which needs neither."
+            f"{self.n:,} answers of people who do not collude with the collector either: a relay counts messages, and "
+            "cannot know whether somebody has invented some. A device goes on charging the local epsilon, which needs "
+            "neither."
         )
 
     def delta_at(self, epsilon: float) -> float:
@@ -160,7 +161,7 @@ class Amplified:
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
-        return f"{both_guarantees(self.local_epsilon, self.epsilon, self.delta)}, {self.n:,} honest answers in a batch"
+        return f"{both_guarantees(self.local_epsilon, self.epsilon, self.delta)}, {self.n:,} of them"
 
 
 def amplified(survey: Terms, people: int | None, delta: float | None) -> Amplified:

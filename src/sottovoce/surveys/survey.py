@@ -139,8 +139,9 @@ class Survey(SimulatedSurvey):
         Parameters
         ----------
         people
-            Honest answers in one forwarded batch, since the collector sees batches; the smallest one of the survey's
-            relay if it states one.
+            Honest answers in one forwarded batch, since the collector sees batches. By default the smallest batch of
+            the survey's relay, if it states one, as if nobody had invented any of its messages; with up to f invented
+            ones, give that number less f.
         delta
             The delta of the central guarantee, above 0; by default that of the survey's relay if it states one.
 

@@ -70,14 +70,23 @@ export function asInteger(value: unknown): bigint | null {
 }
 
 /**
- * What a record `{name: value}` or a list holds for each name; null if it is neither, or holds something else.
+ * What a record, an object `{name: value}` or a Map, or a list holds for each name; null if it is none of these, or holds
+ * something else.
  *
  * An absent field is undefined, which its domain may have a label for.
  */
 export function partsOf(value: unknown, names: readonly string[]): unknown[] | null {
   if (Array.isArray(value)) return value.length === names.length ? value : null;
-  if (!isObject(value) || !Object.keys(value).every((name) => names.includes(name))) return null;
-  return names.map((name) => (Object.hasOwn(value, name) ? value[name] : undefined));
+  const fields = fieldsOf(value);
+  if (fields === null || ![...fields.keys()].every((name) => names.includes(name as string))) return null;
+  return names.map((name) => fields.get(name));
+}
+
+/** The fields of a Map, a plain object or an instance of a class; null for dates, sets and whatever else has no fields. */
+function fieldsOf(value: unknown): ReadonlyMap<unknown, unknown> | null {
+  if (value instanceof Map) return value;
+  const hasFields = isObject(value) && Object.prototype.toString.call(value) === "[object Object]";
+  return hasFields ? new Map(Object.entries(value)) : null;
 }
 
 /** The index, if there is such a value, else -1. */

@@ -42,7 +42,7 @@ export class NumberGrid {
   }
 
   get allowed(): string {
-    return `a finite number; those outside ${this.low} to ${this.high} are clipped`;
+    return `a number; those outside ${this.low} to ${this.high} are clipped`;
   }
 
   /** Whether this can be given, by the same work for every number: no error is made. */
@@ -50,9 +50,10 @@ export class NumberGrid {
     return isNumber(this.numberOf(value));
   }
 
-  /** What a value counts as: a missing one may stand for a number. */
+  /** What a value counts as: a missing one may stand for a number, and an integer of any size is one. */
   numberOf(value: unknown): unknown {
-    return [value, this.missing][Number(isMissing(value))];
+    const given = [value, this.missing][Number(isMissing(value))];
+    return typeof given === "bigint" ? Number(given) : given;
   }
 
   /** The position nearest to a number, by the same operations on doubles as in Python; throws without naming it. */
@@ -66,4 +67,5 @@ export class NumberGrid {
   }
 }
 
-const isNumber = (found: unknown): found is number => Number.isFinite(found);
+/** Whether it is a number; infinities are, and are clipped. */
+const isNumber = (found: unknown): found is number => typeof found === "number" && !Number.isNaN(found);

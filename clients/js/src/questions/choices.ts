@@ -51,11 +51,17 @@ export class Choices implements Question<AskedSets, Row>, Values {
 
   #find(value: unknown): Row | null {
     const given = isMissing(value) ? [this.options.missing] : value;
-    const members: unknown[] | null = Array.isArray(given) || given instanceof Set ? [...given] : null;
+    const members = membersOf(given);
     if (members === null || members.length > this.most) return null;
     // As many options are looked up for every set.
     const filled = Array.from({ length: this.most }, (_, i) => Number(this.options.find(i in members ? members[i] : 0)));
     const found = filled.slice(0, members.length);
     return found.some((index) => index < 0) || new Set(found).size < found.length ? null : rowOf(found, this);
   }
+}
+
+/** The members of a list, a Set or an array of numbers; null for anything else. */
+function membersOf(given: unknown): unknown[] | null {
+  const isNumbers = ArrayBuffer.isView(given) && !(given instanceof DataView);
+  return Array.isArray(given) || given instanceof Set || isNumbers ? Array.from(given as Iterable<unknown>) : null;
 }

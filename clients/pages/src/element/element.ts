@@ -14,17 +14,21 @@ import { wantedBy } from "./wanted.js";
 
 const NAME = "sottovoce-survey";
 
-/** What answering brings about; a page's own listeners do not learn by accident what somebody answers here. */
-const ANSWERING = [
-  ...["beforeinput", "input", "change", "keydown", "keypress", "keyup", "copy", "cut", "paste"],
-  ...["compositionstart", "compositionupdate", "compositionend", "dragstart", "dragend", "drop"],
-  // The path of a click on an option, or of the focus, leads to that option.
-  ...["click", "dblclick", "auxclick", "contextmenu", "mousedown", "mouseup", "pointerdown", "pointerup"],
-  ...["touchstart", "touchend", "focusin", "focusout"],
-];
-
 // On a server, where pages are made before any browser sees them, importing this does nothing.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
+
+/** Events that have no handler of their own on elements, or not in every browser that sends them. */
+const WITHOUT_HANDLER = [
+  ...["beforeinput", "textInput", "compositionstart", "compositionupdate", "compositionend", "focusin", "focusout"],
+  ...["touchstart", "touchmove", "touchend", "touchcancel", "pointerrawupdate", "DOMActivate"],
+];
+
+/** Every event that this browser knows: a page's own listeners do not learn by accident what somebody answers here. */
+function eventNames(): ReadonlySet<string> {
+  const names = new Set(WITHOUT_HANDLER);
+  for (const name in Base.prototype) if (name.startsWith("on")) names.add(name.slice(2));
+  return names;
+}
 
 class SurveyElement extends Base implements SottovoceSurveyElement {
   static readonly observedAttributes = ["collector", "survey", "key", "relay", "lang"];
@@ -39,12 +43,13 @@ class SurveyElement extends Base implements SottovoceSurveyElement {
 
   constructor() {
     super();
-    const root = this.attachShadow({ mode: "open" });
+    // Closed: the path of an event, and a script that finds the element, end at the element itself.
+    const root = this.attachShadow({ mode: "closed" });
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(STYLES);
     root.adoptedStyleSheets = [sheet];
     root.append(this.#place, this.#told);
-    for (const name of ANSWERING) root.addEventListener(name, (event) => event.stopPropagation());
+    for (const name of eventNames()) root.addEventListener(name, (event) => event.stopPropagation(), { passive: true });
   }
 
   get collector(): string {

@@ -25,13 +25,16 @@ export interface VectorKind {
 /** What a length is taken to be at least, where it is divided by. */
 const TINY = 1e-300;
 
+/** Types of an entry; null is one, too. What is missing is not finite, and counts as zero. */
+const ENTRIES = new Set(["number", "bigint", "boolean", "undefined"]);
+
 /** The entries of a vector of so many numbers, a list or a typed array, or one number where it has one; else null. */
 export function asVector(given: unknown, dimension: number): number[] | null {
   const listed = Array.isArray(given) || (ArrayBuffer.isView(given) && !(given instanceof DataView));
-  const single = dimension === 1 && typeof given === "number" ? [given] : [];
+  const single = dimension === 1 && typeof given !== "boolean" ? [given] : [];
   const entries = Array.from(listed ? (given as ArrayLike<unknown>) : single);
-  const isVector = entries.length === dimension && entries.every((entry) => typeof entry === "number");
-  return isVector ? (entries as number[]) : null;
+  const isVector = entries.length === dimension && entries.every((entry) => entry === null || ENTRIES.has(typeof entry));
+  return isVector ? entries.map((entry) => Number(entry ?? NaN)) : null;
 }
 
 /** The vector, or an error that does not name the value. */
