@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 import sottovoce as sv
+from sottovoce.auditing.empirical import certify
 from sottovoce.auditing.result import fault_size
 from sottovoce.auditing.subject import Subject
 from sottovoce.auditing.system import play_source, watch_system
+from sottovoce.domain.trials import Trial
 from sottovoce.randomness import ByteSource, os_source
 from sottovoce.randomness import source as source_module
 from sottovoce.surveys import survey as survey_module
@@ -130,7 +132,7 @@ def test_the_source_itself(name: str, source: Callable[[], Any], monkeypatch: py
 def test_whole_reports_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports alone, drawn from the system through the survey, show a tag that tells."""
     monkeypatch.setattr(sv.Survey, "randomize", another_tag)
-    assert sv.audit(SURVEYS["proved"], samples=2000).certified_lower_bound > 2.0
+    assert certify(SURVEYS["proved"].randomize, [("red", "blue")], samples=2000).lower_bound > 2.0
 
 
 def test_a_fault_of_the_stated_size_in_the_survey_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +189,7 @@ def test_what_was_replaced_is_put_back_also_after_an_error() -> None:
     assert survey_module.os_source is os_source
     assert vars(source_module)["os"] is system
     subject = Subject(SURVEYS["proved"].mechanism, SURVEYS["proved"])
-    assert subject.wrong_entropy([("red", "red"), ("blue", "blue")]) == ""
+    assert subject.wrong_entropy([Trial("red", "red"), Trial("blue", "blue")]) == ""
 
 
 @pytest.mark.parametrize("randomize", [one_by_constant, all_by_constant])
@@ -195,7 +197,7 @@ def test_reports_that_read_nothing_of_the_system(
     randomize: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sv.Survey, "randomize", randomize)
-    found = Subject(SURVEYS["proved"].mechanism, SURVEYS["proved"]).wrong_entropy([("number 2", "blue")])
+    found = Subject(SURVEYS["proved"].mechanism, SURVEYS["proved"]).wrong_entropy([Trial("number 2", "blue")])
     assert found.startswith("number 2: the device sends ")
     assert found.endswith(
         "which is not what it draws from the 0 random bytes that it has read from the operating system"

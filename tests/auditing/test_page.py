@@ -9,7 +9,7 @@ from html import escape
 from sottovoce.auditing import audit
 from sottovoce.auditing.page import render
 
-SOUND = audit("randomized_response", epsilon=1.0, samples=1000)
+SOUND = audit("randomized_response", epsilon=1.0, domain_size=16, samples=1000)
 
 
 def test_all_is_well_where_all_is():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, fault_size
+from sottovoce.auditing.result import FRESH_PROCESS, REMEMBERED, UNIFORM_BYTES, fault_size
 from sottovoce.cli import main
 from sottovoce.domain.trials import edge_values
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
@@ -34,12 +34,13 @@ PANEL = sv.Panel(PERSON, rounds=3, epsilon=1.0)
 def test_small_surveys_are_proved(survey: sv.Survey) -> None:
     found = sv.audit(survey, samples=100)
     assert (found.verdict, found.survey, found.fault_size) == ("proved", survey.id, 0.0)
-    assert found.assumptions == (UNIFORM_BYTES, INDEPENDENT_RUNS)
+    assert found.assumptions == (UNIFORM_BYTES, FRESH_PROCESS)
+    assert sv.audit(survey, samples=100, seconds=1).assumptions == (UNIFORM_BYTES, REMEMBERED)
     assert "every" in found.method
 
 
 def test_a_survey_too_large_to_enumerate_says_what_was_run_instead() -> None:
-    found = sv.audit(sv.Survey(sv.shares(3000), epsilon=1.0, mechanism="hadamard"), samples=100, seconds=20)
+    found = sv.audit(sv.Survey(sv.shares(3000), epsilon=1.0, mechanism="hadamard"), samples=100)
     assert found.verdict == "sampled"
     assert found.method.startswith(
         "too many outcomes to run all: every value 2 times, with every outcome of every draw"
@@ -173,6 +174,6 @@ def test_vectors_that_are_not_numbers_are_run_through_a_survey(monkeypatch: pyte
 
     monkeypatch.setattr(sv.Survey, "private_input", refusing)
     found = sv.audit(
-        sv.Survey(sv.vector(2, 1.0), epsilon=1.0, mechanism="codebook", people=1000), samples=100, seconds=20
+        sv.Survey(sv.vector(2, 1.0), epsilon=1.0, mechanism="codebook", people=1000), samples=100, seconds=2
     )
     assert (found.verdict, "ValueError" in found.witness) == ("broken", True)

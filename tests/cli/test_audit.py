@@ -61,3 +61,38 @@ def test_an_interruption_leaves_nothing(run, tmp_path, monkeypatch):
     assert done.status == 130
     assert (done.out, done.err) == ("", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_verdict_states_the_size(run):
+    done = run("audit", "randomized_response", "--samples", "100")
+    assert "for 256" in " ".join(done.out.split())
+    done = run("audit", "one_option", "--values", "9", "--samples", "100", "--seconds", "0.1", "--json")
+    assert json.loads(done.out)["results"][0]["size"] == "for 9 options"
+
+
+@pytest.mark.parametrize("seconds", [(), ("--seconds", "100")])
+def test_nothing_is_run_after_what_is_broken(run, seconds, monkeypatch):
+    """Of several the first that is broken ends the command; where each takes long, all are looked at before."""
+    from sottovoce.mechanisms.randomized_response import RandomizedResponse
+
+    audited = []
+    real = import_module("sottovoce.auditing").audit
+
+    def noted(name, **settings):
+        audited.append((name, settings.get("seconds")))
+        return real(name, **settings)
+
+    def truthful(self, value, source):
+        source.bernoulli(self._levels.threshold)
+        source.below(self.domain_size - 1)
+        return value
+
+    monkeypatch.setattr(import_module("sottovoce.auditing"), "audit", noted)
+    monkeypatch.setattr(RandomizedResponse, "_randomize", truthful)
+    done = run("audit", "hadamard", "randomized_response", "haar", "--samples", "100", "--json", *seconds)
+    told = json.loads(done.out)
+    short = 1.0 if seconds else None
+    assert done.status == 1
+    assert audited == [("hadamard", short), ("randomized_response", short)]
+    assert [result["verdict"] for result in told["results"]] == ["sampled", "broken"]
+    assert told["results"][1]["check"] == "edges"

@@ -11,17 +11,18 @@ from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SurveyError
 
 if TYPE_CHECKING:
+    from sottovoce.auditing.budget import Budget
     from sottovoce.auditing.subject import AuditedSurvey, Subject
     from sottovoce.mechanisms.base import Mechanism
 
 __all__ = ["DEFAULT_DELTA", "AuditResult", "Verdict", "audit", "auditable", "has_delta"]
 
 DEFAULT_EPSILON = 1.0
-DEFAULT_DOMAIN_SIZE = 16
 DEFAULT_DELTA = 1e-6
 DEFAULT_SECONDS = 120.0
 SECONDS_BY_NAME = 3.0
 MAX_SECONDS = 1_000_000
+_SMALL = 16
 
 
 def auditable() -> dict[str, type[Mechanism]]:
@@ -51,26 +52,30 @@ def audit(
         A survey, which is audited at its own size and with all that a device runs: from a person's value to the bytes.
         Or a mechanism. Or a registry name.
     epsilon, domain_size, delta
-        The instance of a registry name: epsilon 1 and 16 values unless given. For a vector mechanism `domain_size`
-        is the dimension, for one of sets the number of options, for one of words the bits of a code. `delta` is only
-        for mechanisms that have one, such as `gaussian`.
+        The instance of a registry name: epsilon 1 and a size that is usual in surveys unless given (256 values). For a
+        vector mechanism `domain_size` is the dimension (16), for one of sets the number of options (60), for one of
+        words the bits of a code (64). `delta` is only for mechanisms that have one, such as `gaussian`.
     samples
-        Real device reports drawn for each value of each pair in the empirical part; unless given 20,000 (2,000 for
-        vectors), or fewer where they take long.
+        Real device reports drawn for each value of each pair in the empirical part, and random runs of the device at
+        least; unless given 20,000 (2,000 reports for vectors), or fewer where they take long.
     alpha
         Chance that the certified lower bound is wrong.
     seconds
-        Processor seconds for running the device, at most: 120, or 3 for a mechanism by its name. Where they do not
-        suffice for every value the verdict says how many were run.
+        Processor seconds for running the device. All that are given are used, unless every outcome for every value
+        is run before. Unless given, 120 at most (3 for a mechanism by its name), and fewer once every value, every
+        outcome of every draw and `samples` random runs were made. Where they do not suffice the verdict says how many
+        were run.
     progress
         Called with the number of runs made since the last call.
 
     Examples
     --------
-    >>> result = audit("hadamard", epsilon=1.0, samples=2000)
-    >>> result.verdict, round(result.exact_epsilon, 6)
-    ('proved', 1.0)
+    >>> result = audit("hadamard", epsilon=1.0, domain_size=16, samples=2000)
+    >>> result.verdict, result.size, round(result.exact_epsilon, 6)
+    ('proved', 'for 16 values', 1.0)
     """
+    from sottovoce.auditing.budget import Budget
+    from sottovoce.auditing.runs import LEAST_RUNS
     from sottovoce.auditing.subject import Subject
     from sottovoce.core.limits import check_integer
     from sottovoce.core.progress import advancing
@@ -78,9 +83,9 @@ def audit(
 
     if samples is not None:
         check_integer("samples", samples, 100, 10**9)
-    by_name = isinstance(subject, str)
+    enough = None if seconds is not None else max(LEAST_RUNS, samples or 0)
     if seconds is None:
-        seconds = SECONDS_BY_NAME if by_name else DEFAULT_SECONDS
+        seconds = SECONDS_BY_NAME if isinstance(subject, str) else DEFAULT_SECONDS
     check_seconds(seconds)
     if isinstance(subject, str):
         audited = Subject(_named(subject, epsilon, domain_size, delta))
@@ -93,17 +98,14 @@ def audit(
         _refuse_instance(epsilon=epsilon, domain_size=domain_size, delta=delta)
         audited = Subject(subject) if isinstance(subject, Mechanism) else Subject(subject.mechanism, subject)
     with advancing(progress, "auditing", unit="runs of the device") as advance:
-        return _audited(audited, samples, alpha, seconds, advance)
+        return _audited(audited, samples, alpha, Budget(seconds, advance, runs=enough))
 
 
-def _audited(
-    subject: Subject, samples: int | None, alpha: float, seconds: float, advance: Callable[[int], object]
-) -> AuditResult:
+def _audited(subject: Subject, samples: int | None, alpha: float, whole: Budget) -> AuditResult:
     """The first result that is broken by any reference of the mechanism, else the last one, which says whose they are.
 
     For a mechanism of another package the last one is by its stated law, where its family has one.
     """
-    from sottovoce.auditing.budget import Budget
     from sottovoce.auditing.finite import audit_finite
     from sottovoce.auditing.result import NO_REFERENCE, OWN_REFERENCE
     from sottovoce.auditing.sampled import audit_sampled
@@ -113,7 +115,7 @@ def _audited(
 
     references = references_of(subject.mechanism)
     for reference in references:
-        budget = Budget(seconds / len(references), advance)
+        budget = whole.part(len(references))
         if isinstance(reference, ChannelReference):
             result = audit_finite(subject, reference, samples, alpha, budget)
         else:
@@ -159,7 +161,7 @@ def has_delta(name: str) -> bool:
     >>> has_delta("gaussian"), has_delta("hadamard")
     (True, False)
     """
-    return _kind(name).typical(DEFAULT_DOMAIN_SIZE, 1.0, DEFAULT_DELTA).delta > 0
+    return _kind(name).typical(_SMALL, 1.0, DEFAULT_DELTA).delta > 0
 
 
 def _named(name: str, epsilon: float | None, size: int | None, delta: float | None) -> Mechanism:
@@ -172,7 +174,7 @@ def _named(name: str, epsilon: float | None, size: int | None, delta: float | No
             "delta"
         )
     return kind.typical(
-        DEFAULT_DOMAIN_SIZE if size is None else size,
+        kind.deployed_size if size is None else size,
         DEFAULT_EPSILON if epsilon is None else epsilon,
         DEFAULT_DELTA if delta is None else delta,
     )

@@ -9,17 +9,20 @@ import json
 import math
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from select import select
 from typing import IO, Any, Final, Self, cast, final
 
 import numpy as np
 
 from sottovoce.auditing.client_runs import RunBatch, RunPlan
+from sottovoce.auditing.refused import RefusedSurvey, refused_surveys
 from sottovoce.auditing.result import MISSED
 from sottovoce.auditing.subject import AuditedSurvey
 from sottovoce.core.errors import MechanismError
+from sottovoce.core.words import plural
 
 __all__ = ["DEFAULT_CLIENT_SECONDS", "ClientAudit", "NodeClients", "as_sent", "audit_client", "audit_clients"]
 
@@ -43,8 +46,11 @@ class ClientAudit:
         (None for vectors and words).
     draws
         For every integer that a report draws, how many of its outcomes were run, and out of how many.
-    deployed
-        How many of the runs called the client as an application does, without a source; the others give it one.
+    deployed, blocks
+        How many of the runs called the client as an application does, without a source; the others give it one. And
+        how many blocks of random bytes it took from the platform for these.
+    refused
+        How many changed surveys it was given that Python's device refuses: it refuses them too.
     difference
         The first run where the client does not do what Python does; empty if there is none.
     """
@@ -56,6 +62,8 @@ class ClientAudit:
     size: int | None
     draws: tuple[tuple[int, int], ...]
     deployed: int
+    blocks: int
+    refused: int
     difference: str
 
     @property
@@ -81,7 +89,8 @@ class ClientAudit:
         drawn = ", ".join(f"{done:,} of {n:,}" for done, n in self.draws) or "none"
         return (
             f"{self.client} sends what the Python device sends in {self.runs:,} runs, {self.deployed:,} of them "
-            f"without a source: {values}{missed}; outcomes of integer draws: {drawn}"
+            f"without a source, from {plural(self.blocks, 'block')} of random bytes: {values}{missed}; outcomes of "
+            f"integer draws: {drawn}; it refuses {plural(self.refused, 'changed survey')} as Python does"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,11 +135,12 @@ def audit_clients(
     tell: Callable[[int], object] | None = None,
 ) -> list[ClientAudit]:
     """`audit_client` for several clients, on the same runs; a client that differs is not run any further."""
-    plan = RunPlan(survey, seconds)
-    differences = [""] * len(clients)
+    plan, refused = RunPlan(survey, seconds), list(refused_surveys(survey))
     runs = deployed = 0
+    blocks = [0] * len(clients)
     with NodeClients() as node:
         numbers = [node.load(client, survey.to_json(), dict(survey.attachments)) for client in clients]
+        differences = [node.accepted(client, refused) for client in clients]
         batches = plan.batches()
         batch = next(batches, None)
         while batch is not None and not all(differences):
@@ -138,15 +148,28 @@ def audit_clients(
             node.start([numbers[index] for index in agreeing], batch)
             following = next(batches, None)  # while Node is at work
             for index, answer in zip(agreeing, node.answer(), strict=True):
-                differences[index] = "" if answer is None else _difference(batch, answer["at"], answer["does"])
+                if "at" in answer:
+                    differences[index] = _difference(batch, answer["at"], answer["does"])
+                blocks[index] += answer.get("blocks", 0)
             runs += len(batch.values)
             deployed += len(batch.values) if batch.deployed else 0
             if tell is not None:
                 tell(len(batch.values))
             batch = following
     return [
-        ClientAudit(survey.id, client.name, runs, len(plan.values), plan.size, tuple(plan.draws), deployed, difference)
-        for client, difference in zip(clients, differences, strict=True)
+        ClientAudit(
+            survey=survey.id,
+            client=client.name,
+            runs=runs,
+            values=len(plan.values),
+            size=plan.size,
+            draws=tuple(plan.draws),
+            deployed=deployed,
+            blocks=taken,
+            refused=len(refused),
+            difference=difference,
+        )
+        for client, taken, difference in zip(clients, blocks, differences, strict=True)
     ]
 
 
@@ -160,6 +183,8 @@ def _difference(batch: RunBatch, at: int, does: str) -> str:
 
 _PROGRAM: Final = Path(__file__).with_name("client.mjs")
 _EXACT: Final = 2**53
+_PATIENCE: Final = 120.0
+"""Seconds for one request."""
 
 
 @final
@@ -186,12 +211,18 @@ class NodeClients:
 
     def load(self, client: Path, statement: str, attachments: dict[str, bytes]) -> int:
         """Let the client at this path read a survey; returns its number."""
-        attached = {digest: content.hex() for digest, content in attachments.items()}
-        self._ask(load=str(client.resolve()), statement=statement, attachments=attached)
+        self._ask(load=str(client.resolve()), statement=statement, attachments=_in_hex(attachments))
         answer = self.answer()
         if not isinstance(answer, int):
             raise MechanismError(f"the client {client.name} does not answer this survey: {answer['problem']}")
         return answer
+
+    def accepted(self, client: Path, surveys: Sequence[RefusedSurvey]) -> str:
+        """The first of these surveys that the client reads all the same, in words; empty if it refuses all."""
+        stated = [{"statement": survey.statement, "attachments": _in_hex(survey.attachments)} for survey in surveys]
+        self._ask(refused=stated, load=str(client.resolve()))
+        places = self.answer()
+        return f"it reads a survey that Python refuses: {surveys[places[0]].change}" if places else ""
 
     def start(self, numbers: Sequence[int], batch: RunBatch) -> None:
         """Have these clients make a report per value, with tapes used in turn; `answer` waits for the result."""
@@ -199,8 +230,12 @@ class NodeClients:
         self._ask(run=numbers, values=values, tapes=batch.tapes, reports=batch.reports, deployed=batch.deployed)
 
     def answer(self) -> Any:
-        """The answer to the last request; after `start`, for every client its first difference, or None."""
-        line = cast(IO[bytes], self._process.stdout).readline()
+        """The answer to the last request; after `start`, for every client its first difference, if there is one."""
+        pipe = cast(IO[bytes], self._process.stdout)
+        if not select([pipe], [], [], _PATIENCE)[0]:
+            self._process.kill()
+            raise MechanismError(f"the client does not answer within {_PATIENCE:g} seconds")
+        line = pipe.readline()
         if not line:
             raise MechanismError("Node ended before it answered; it has printed why")
         return json.loads(line)
@@ -209,6 +244,10 @@ class NodeClients:
         pipe = cast(IO[bytes], self._process.stdin)
         pipe.write(json.dumps(request).encode() + b"\n")
         pipe.flush()
+
+
+def _in_hex(attachments: Mapping[str, bytes]) -> dict[str, str]:
+    return {digest: content.hex() for digest, content in attachments.items()}
 
 
 def as_sent(value: Any) -> Any:
@@ -225,6 +264,8 @@ def as_sent(value: Any) -> Any:
         return {"doubles": np.asarray(value, dtype="<f8").tobytes().hex()}
     if isinstance(value, int) and abs(value) >= _EXACT:
         return {"integer": str(value)}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"double": np.asarray(value, dtype="<f8").tobytes().hex()}
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
     return [as_sent(part) for part in value.values()] if isinstance(value, dict) else value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from secrets import SystemRandom
 from typing import Any, Final, final
 
@@ -35,12 +35,12 @@ _OUTCOMES: Final = 2**16
 _ROUNDS: Final = 4
 _SOME: Final = 2**12
 """Random outcomes of a draw that has too many."""
-_EDGES: Final = 24
-"""Values without numbers that stand for those at which faults are likely: the first ones."""
 _INPUTS: Final = 2**12
 """Values up to which the mechanism's input of each is looked up."""
 _DEPLOYED: Final = 2**11
-"""Runs of a client without a source, at most."""
+"""Runs of a client without a source, at least if time allows."""
+_DEPLOYED_BYTES: Final = 2**18
+"""Random bytes of these: so many that a client takes dozens of blocks of the platform's."""
 _LARGEST_BATCH: Final = 2**14
 _BATCH_SECONDS: Final = 0.4
 
@@ -78,6 +78,7 @@ class RunPlan:
         self._survey, self._mechanism, self._rng = survey, survey.mechanism, SystemRandom()
         subject = Subject(survey.mechanism, survey)
         self.size = subject.size
+        self._trials = subject.trials
         self._value: Callable[[int], Any] = subject.value
         self._seconds, self._ends = seconds, time.process_time() + seconds
         self.values: set[int] = set()
@@ -128,12 +129,12 @@ class RunPlan:
         runs, few = RunBatch([], [], [], [], deployed=True), self.size is not None and self.size <= _DEPLOYED // 2
         numbers = list(range(self.size or 0)) if few else self._edge_numbers()
         self._rng.shuffle(numbers)
-        numbers += [self._any_number() for _ in range(_DEPLOYED // 2 - len(numbers))]
-        ends = time.process_time() + self._seconds / 8
-        for number in numbers:
+        ends, read = time.process_time() + self._seconds / 8, 0
+        for number in chain(numbers, self._any_numbers()):
             for coin in _COINS:
                 self._add(runs, number, coin, {})
-            if time.process_time() > ends:
+                read += len(runs.tapes[-1]) // 2
+            if time.process_time() > ends or (len(runs.numbers) >= _DEPLOYED and read >= _DEPLOYED_BYTES):
                 break
         return runs
 
@@ -144,7 +145,8 @@ class RunPlan:
                 yield CriticalRun(number, coin, dict.fromkeys(places, _FIRST))
                 yield CriticalRun(number, coin, dict.fromkeys(places, _LAST))
                 yield CriticalRun(number, coin, {})
-            self.values.add(number)
+            if self.size is None or number < self.size:
+                self.values.add(number)
 
     def _outcomes(self) -> Iterator[CriticalRun]:
         """Every outcome of every draw, as many as there is room for, with coins up and down, several times over.
@@ -227,16 +229,22 @@ class RunPlan:
     # --- values -----------------------------------------------------------------------------
 
     def _any_number(self) -> int:
-        return self._rng.randrange(_LISTED if self.size is None else self.size)
+        return self._rng.randrange(*(self._first_random, _LISTED) if self.size is None else (self.size,))
 
     def _any_numbers(self) -> Iterator[int]:
         while True:
             yield self._any_number()
 
     def _edge_numbers(self) -> list[int]:
-        if self.size is None:
-            return list(range(_EDGES))
-        return edge_values(self.size, int(getattr(self._mechanism, "block_size", 2)) - 1)
+        """Numbers of values at which faults are likely, of those that other languages have."""
+        special = self._trials.special_numbers
+        portable = [number for number in special if self._trials.numbered(number).portable]
+        edges = edge_values(self.size, int(getattr(self._mechanism, "block_size", 2)) - 1) if self.size else []
+        return [*portable, *edges]
+
+    @property
+    def _first_random(self) -> int:
+        return self._trials.special_numbers.stop
 
 
 def _next_size(size: int, seconds: float) -> int:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sottovoce.auditing.blankets import blanket_fault
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.channel import Channel, ExactLaw, stated_channel, worst_ratio
-from sottovoce.auditing.runs import run_device
+from sottovoce.auditing.runs import LEAST_RUNS, run_device
 from sottovoce.auditing.sampled import first_wrong_run
 from sottovoce.auditing.subject import Subject, failure
 from sottovoce.core.errors import MechanismError, ReportError
@@ -142,7 +142,7 @@ def admit(mechanism: Mechanism) -> None:
 @lru_cache(maxsize=256)
 def _wrong_at_its_size(mechanism: Mechanism) -> str:
     """What a device does otherwise than stated, at the values and draws where faults are likely and some others."""
-    reference, budget = mechanism.stated_reference(), Budget(ADMISSION_SECONDS)
+    reference, budget = mechanism.stated_reference(), Budget(ADMISSION_SECONDS, runs=LEAST_RUNS)
     if isinstance(reference, ChannelReference):
         wrong = run_device(Subject(mechanism), reference, budget).wrong
         return "" if wrong is None else wrong.words

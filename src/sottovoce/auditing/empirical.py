@@ -49,14 +49,18 @@ class Certificate:
         first, second = self.names or (f"values {self.pair[0]}", str(self.pair[1]))
         return f"{first} and {second}, event on {self.event}"
 
+    def excess(self, epsilon: float) -> str:
+        """What the reports prove against a stated epsilon, in words; empty if nothing."""
+        return f"{self.words}: epsilon is above {self.lower_bound:.4g}" if self.lower_bound > epsilon else ""
 
-def affordable(device: Callable[[int], bytes], most: int, values: int) -> int:
-    """The number of samples per value that takes half a minute: at least 100, at most `most`."""
+
+def affordable(sample: Callable[[int], object], most: int, values: int, seconds: float) -> int:
+    """The number of samples per value that takes so long, or half a minute: at least 100, at most `most`."""
     began = time.process_time()
     for _ in range(_TIMED):
-        device(0)
+        sample(0)
     each = max(1e-6, (time.process_time() - began) / _TIMED)
-    return max(_LEAST_SAMPLES, min(most, int(_SECONDS / (values * each))))
+    return max(_LEAST_SAMPLES, min(most, int(min(seconds, _SECONDS) / (values * each))))
 
 
 def certify(

@@ -11,26 +11,27 @@ from typing import Any, Final, cast
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.channel import Channel, Pair, device_row, worst_pair, wrong_miniature
 from sottovoce.auditing.empirical import Certificate, affordable, certify
+from sottovoce.auditing.fresh import compare_fresh
 from sottovoce.auditing.primitives import wrong_draw
 from sottovoce.auditing.result import (
-    INDEPENDENT_RUNS,
+    FRESH_PROCESS,
+    REMEMBERED,
     STATED_LAW,
     STATED_PROBABILITIES,
     UNIFORM_BYTES,
     AuditResult,
+    DeviceFault,
     fault_in_words,
     fault_size,
 )
-from sottovoce.auditing.runs import Runs, run_device
+from sottovoce.auditing.runs import LEAST_RUNS, DeviceRuns, Runs
 from sottovoce.auditing.subject import Subject, failure
-from sottovoce.auditing.system import MOST_WATCHED
 from sottovoce.core.errors import ReportError
 from sottovoce.core.words import plural
-from sottovoce.domain.trials import edge_values
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.reference import ChannelReference
 from sottovoce.randomness import Source, epsilon_of, within_epsilon
-from sottovoce.randomness.scripts import row_of, unpredictable
+from sottovoce.randomness.scripts import row_of
 
 __all__ = ["audit_finite"]
 
@@ -47,11 +48,11 @@ MOST_DRAWS: Final = 1_000
 
 
 @dataclass(frozen=True)
-class _Fault:
-    """What is wrong: in words, the worst ratio that is known (None: infinite), and the value that shows it, if any."""
+class _ShownFault:
+    """A fault, the worst ratio that is known (None: infinite), and the value that shows it, if any."""
 
-    words: str
-    ratio: Fraction | None
+    fault: DeviceFault
+    ratio: Fraction | None = None
     value: int | None = None
 
 
@@ -60,32 +61,41 @@ def audit_finite(
 ) -> AuditResult:
     """Audit one mechanism, or the survey around it; without `samples`, as many as are affordable."""
     m = cast(ChannelMechanism, subject.mechanism)
-    runs = run_device(subject, reference, budget)
     enumerable = (subject.size or 0) * _outcomes(reference) <= MOST_RUNS
-    certificate = Certificate(0.0, alpha, (0, 0), "nothing", 0)
-    fault = None if runs.wrong is None else _Fault(runs.wrong.words, None, runs.wrong.value)
+    if enumerable:  # every outcome is run in any case: more runs of the same would show nothing
+        budget = budget.of_runs(LEAST_RUNS)
+    device = DeviceRuns(subject, reference, budget)
+    certificate, fresh = Certificate(0.0, alpha, (0, 0), "nothing", 0), False
+    shown: _ShownFault | None = None
     try:
-        fault = _shown_by_a_pair(m, reference, fault) or _law_fault(m, reference)
-        if fault is None and enumerable and (pair := _wrong_pair(subject)) is not None:
-            fault = _Fault(str(pair), pair.ratio, pair.likely)
-        if fault is None and (words := _wrong_entropy(subject)):
-            fault = _Fault(words, None)
-        certificate = _certificate(subject, samples, alpha, None if fault is None else fault.value)
+        shown = _shown_by_runs(m, reference, device.first()) or _law_fault(m, reference)
+        if shown is None and (words := subject.wrong_entropy()):
+            shown = _ShownFault(DeviceFault("entropy", words))
+        if shown is None:
+            fresh, words = compare_fresh(subject, budget)
+            shown = _ShownFault(DeviceFault("fresh process", words)) if words else None
+        if shown is None and enumerable and (pair := _wrong_pair(subject)) is not None:
+            shown = _ShownFault(DeviceFault("every outcome for every value", str(pair)), pair.ratio, pair.likely)
+        if shown is None:
+            shown = _shown_by_runs(m, reference, device.rest())
+        if shown is None:
+            certificate = _certificate(subject, samples, alpha, budget.seconds)
+            words = certificate.excess(m.epsilon)
+            shown = _ShownFault(DeviceFault("reports", words)) if words else None
     except Exception as error:
-        fault = fault or _Fault(failure(error), None)
-    if fault is None and certificate.lower_bound > m.epsilon:
-        fault = _Fault(f"{certificate.words}: epsilon is above {certificate.lower_bound:.4g}", None)
-    ratio = m.privacy_ratio() if fault is None else fault.ratio
-    assumptions: tuple[str, ...] = (UNIFORM_BYTES, INDEPENDENT_RUNS)
-    if fault is not None:
+        shown = _ShownFault(DeviceFault(device.runs.check, failure(error)))
+    runs = device.runs
+    assumptions: tuple[str, ...] = (UNIFORM_BYTES, FRESH_PROCESS if fresh else REMEMBERED)
+    if shown is not None:
         method, assumptions = "the device does not do what it states", ()
     elif enumerable:
         method = f"device run on every outcome of its draws, for every one of its {subject.size:,} values"
     else:
         method = _method(subject, reference, runs)
         assumptions += _assumptions(subject, reference, runs)
-    if fault is None and not reference.independent:
+    if shown is None and not reference.independent:
         method = f"{method}; {STATED_LAW}"
+    fault, ratio = (DeviceFault(), m.privacy_ratio()) if shown is None else (shown.fault, shown.ratio)
     return AuditResult(
         mechanism=m.name,
         epsilon=m.epsilon,
@@ -94,40 +104,49 @@ def audit_finite(
         exact_epsilon=math.inf if ratio is None else epsilon_of(ratio),
         certified_lower_bound=certificate.lower_bound,
         alpha=alpha,
-        verdict="broken" if fault is not None else "proved" if enumerable else "sampled",
+        verdict="broken" if fault else "proved" if enumerable else "sampled",
         method=method,
-        witness=certificate.words if fault is None else fault.words,
-        fault_size=0.0 if enumerable or fault is not None else fault_size(runs.independent),
+        witness=fault.words or certificate.words,
+        fault_size=0.0 if enumerable or fault else fault_size(runs.independent),
         assumptions=assumptions,
         survey="" if subject.survey is None else subject.survey.id,
+        size=f"for {plural(m.domain_size, 'value')}",
+        check=fault.check,
     )
 
 
-def _shown_by_a_pair(m: ChannelMechanism, reference: ChannelReference, fault: _Fault | None) -> _Fault | None:
-    """The fault at a value with the report that tells it from others, where its reports can be counted out."""
-    if fault is None or fault.value is None:
-        return fault
+def _shown_by_runs(m: ChannelMechanism, reference: ChannelReference, runs: Runs) -> _ShownFault | None:
+    """The first wrong run, with the report that tells its value from others where its reports can be counted out."""
+    wrong = runs.wrong
+    if wrong is None:
+        return None
+    shown = _ShownFault(DeviceFault(runs.check, wrong.words), None, wrong.value)
+    if wrong.value is None:
+        return shown
     last = reference.values - 1
-    others = sorted({0, 1, last // 2, last} - {fault.value})[:3]
+    others = sorted({0, 1, last // 2, last} - {wrong.value})[:3]
     if _outcomes(reference) * (1 + len(others)) > MOST_RUNS:
-        return fault
-    pair = _pair_among(m, [fault.value, *others])
-    shown = pair.ratio is None or pair.ratio > m.privacy_ratio()
-    return _Fault(f"{fault.words}; {pair}", pair.ratio, fault.value) if shown else fault
+        return shown
+    pair = _pair_among(m, [wrong.value, *others])
+    if pair.ratio is not None and pair.ratio <= m.privacy_ratio():
+        return shown
+    return _ShownFault(DeviceFault(runs.check, f"{wrong.words}; {pair}"), pair.ratio, wrong.value)
 
 
-def _law_fault(m: ChannelMechanism, reference: ChannelReference) -> _Fault | None:
+def _law_fault(m: ChannelMechanism, reference: ChannelReference) -> _ShownFault | None:
     """What is wrong with the stated law, the tables behind it, the draws from the system's bytes, or on a miniature."""
     ratio = m.privacy_ratio()
     if not within_epsilon(ratio, m.epsilon) or ratio != reference.ratio():
         worst = max(ratio, reference.ratio())
-        return _Fault(f"two values' probabilities of a report are in the ratio {float(worst):.9g}", worst)
+        words = f"two values' probabilities of a report are in the ratio {float(worst):.9g}"
+        return _ShownFault(DeviceFault("ratio", words), worst)
     requests = list(dict.fromkeys(reference.requests(0) + reference.requests(reference.values - 1)))
-    words = reference.wrong_law() or wrong_draw(requests[: MOST_DRAWS // 2] + requests[-MOST_DRAWS // 2 :])
-    if words:
-        return _Fault(words, None)
+    if words := reference.wrong_law():
+        return _ShownFault(DeviceFault("law", words))
+    if words := wrong_draw(requests[: MOST_DRAWS // 2] + requests[-MOST_DRAWS // 2 :]):
+        return _ShownFault(DeviceFault("draws", words))
     miniature = wrong_miniature(m, attained=True)
-    return None if miniature is None else _Fault(miniature.words, miniature.pair.ratio)
+    return None if miniature is None else _ShownFault(DeviceFault("miniatures", miniature.words), miniature.pair.ratio)
 
 
 def _method(subject: Subject, reference: ChannelReference, runs: Runs) -> str:
@@ -153,19 +172,10 @@ def _assumptions(subject: Subject, reference: ChannelReference, runs: Runs) -> t
     return (*assumptions, "the closed form of the worst ratio holds at this size as on every miniature")
 
 
-def _wrong_entropy(subject: Subject) -> str:
-    """A survey's report that is not drawn from the system's random bytes, for random values and those at edges."""
-    size = subject.size or 0
-    numbers = [*unpredictable().integers(0, size, size=MOST_WATCHED).tolist(), *edge_values(size)]
-    return subject.wrong_entropy((f"value number {number}", subject.value(number)) for number in numbers)
-
-
-def _certificate(subject: Subject, samples: int | None, alpha: float, suspect: int | None) -> Certificate:
-    """What whole reports of three pairs prove; of the suspect value and some others, if there is one."""
+def _certificate(subject: Subject, samples: int | None, alpha: float, seconds: float) -> Certificate:
+    """What whole reports of three pairs prove."""
     m, last = cast(ChannelMechanism, subject.mechanism), (subject.size or 1) - 1
     pairs = {(0, last), (0, min(1, last)), (last // 2, last)}
-    if suspect is not None and suspect <= last:
-        pairs = {(suspect, other) for other in (0, 1, last) if other != suspect and other <= last} or pairs
     held = {number: subject.value(number) for number in {0}.union(*pairs)}
     inputs = {number: subject.input(value) for number, value in held.items()}
 
@@ -179,7 +189,7 @@ def _certificate(subject: Subject, samples: int | None, alpha: float, suspect: i
             return 0.0
 
     if samples is None:
-        samples = affordable(device, DEFAULT_SAMPLES, 2 * len(pairs))
+        samples = affordable(lambda number: stated(device(number), number), DEFAULT_SAMPLES, 2 * len(pairs), seconds)
     return certify(device, sorted(pairs), samples=samples, alpha=alpha, stated=stated)
 
 

@@ -22,7 +22,7 @@ def render(results: Sequence[AuditResult]) -> str:
     Examples
     --------
     >>> from sottovoce.auditing import audit
-    >>> "randomized_response" in render([audit("randomized_response", epsilon=1.0, samples=1000)])
+    >>> "randomized_response" in render([audit("randomized_response", epsilon=1.0, domain_size=3, samples=1000)])
     True
     """
     epsilons = sorted({result.epsilon for result in results})
@@ -46,7 +46,7 @@ def method_in_words(result: AuditResult) -> str:
     Examples
     --------
     >>> from sottovoce.auditing import audit
-    >>> method_in_words(audit("gaussian", epsilon=1.0, samples=100)).partition(":")[0]
+    >>> method_in_words(audit("gaussian", epsilon=1.0, domain_size=2, samples=100, seconds=0.1)).partition(":")[0]
     'at delta 1e-06'
     """
     allowed = f"at delta {result.delta:g}: " if result.delta else ""
@@ -59,7 +59,7 @@ def _verdict(ours: Sequence[AuditResult]) -> str:
     if not unsound:
         whose = "The one mechanism here is" if names == 1 else f"All {names} mechanisms are"
         proved = sum(result.verdict == "proved" for result in ours)
-        shares = f"{proved} of {len(ours)} audits are proved for every value, the others sampled."
+        shares = f"{proved} of {len(ours)} audits are proved for every value, the others sampled, at the sizes below."
         return f'<b class="yes">{whose} sound</b> at every epsilon on this page. {shares}'
     failed = ", ".join(f"{escape(result.mechanism)} at {result.epsilon:g}" for result in unsound)
     return f'<b class="no">{len(unsound)} of {len(ours)} audits failed:</b> {failed}.'
@@ -111,14 +111,14 @@ def _cell(result: AuditResult | None, epsilon: float) -> str:
 
 def _details(results: Sequence[AuditResult]) -> str:
     """A row for all epsilons of a mechanism that were audited in the same words."""
-    alike: defaultdict[tuple[str, int, str], list[float]] = defaultdict(list)
+    alike: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
     for result in results:
-        alike[result.mechanism, result.domain_size, method_in_words(result)].append(result.epsilon)
+        alike[result.mechanism, result.size.removeprefix("for "), method_in_words(result)].append(result.epsilon)
     order = list(dict.fromkeys(result.mechanism for result in results))
     return "\n".join(
         f"<tr><th>{escape(name)}</th>"
         f'<td data-head="stated epsilon">{", ".join(f"{epsilon:g}" for epsilon in epsilons)}</td>'
-        f'<td data-head="values">{size:,}</td><td>{escape(how)}</td></tr>'
+        f'<td data-head="size">{escape(size)}</td><td>{escape(how)}</td></tr>'
         for (name, size, how), epsilons in sorted(alike.items(), key=lambda item: order.index(item[0][0]))
     )
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from sottovoce.core.notebook import facts_html
 from sottovoce.core.words import delta_suffix
 
 __all__ = [
-    "INDEPENDENT_RUNS",
+    "BY_NUMBERS",
+    "FRESH_PROCESS",
     "MISSED",
     "NO_REFERENCE",
     "OWN_REFERENCE",
+    "REMEMBERED",
     "STATED_LAW",
     "STATED_PROBABILITIES",
     "UNIFORM_BYTES",
     "AuditResult",
+    "DeviceFault",
     "Verdict",
     "fault_in_words",
     "fault_size",
+    "first_fault",
 ]
 
 Verdict: TypeAlias = Literal["proved", "sampled", "broken"]
@@ -36,7 +41,35 @@ OWN_REFERENCE: Final = "judged by the reference that the mechanism's own package
 STATED_PROBABILITIES: Final = (
     "the probabilities that the mechanism states are those of its reports, where they were not run"
 )
-INDEPENDENT_RUNS: Final = "a run of the device does not depend on the runs before it"
+REMEMBERED: Final = (
+    "the device remembers nothing of runs before but what values in random order, repeated and in turn, would show"
+)
+FRESH_PROCESS: Final = f"{REMEMBERED}, or a fresh process beside this one"
+
+
+BY_NUMBERS: Final = frozenset({"ratio", "reports"})
+"""Checks that show too large an epsilon and not a device that does something else, so that its epsilon is known."""
+
+
+class DeviceFault(NamedTuple):
+    """What is wrong, in words, and the check that has shown it; no fault if there are no words."""
+
+    check: str = ""
+    words: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+
+def first_fault(checks: Iterable[DeviceFault]) -> DeviceFault:
+    """The first check that shows something, after which no other is made.
+
+    Examples
+    --------
+    >>> first_fault([DeviceFault("law"), DeviceFault("draws", "below(6) is 7")]).check
+    'draws'
+    """
+    return next(filter(None, checks), DeviceFault())
 
 
 @dataclass(frozen=True)
@@ -64,6 +97,10 @@ class AuditResult:
         whose chances are too far apart. Otherwise the pair that samples distinguish best.
     survey
         The id of the survey that was audited; empty for a mechanism alone.
+    size
+        The size that the verdict is about, in words: "for 16 values".
+    check
+        For a broken one, the check that has shown it.
     """
 
     mechanism: str
@@ -79,6 +116,8 @@ class AuditResult:
     fault_size: float = 0.0
     assumptions: tuple[str, ...] = ()
     survey: str = ""
+    size: str = ""
+    check: str = ""
 
     @property
     def sound(self) -> bool:
@@ -96,7 +135,7 @@ class AuditResult:
         exact = "no epsilon is known" if math.isinf(self.exact_epsilon) else f"{self.exact_epsilon:.6f}"
         return {
             "mechanism": self.mechanism,
-            "verdict": self.verdict,
+            "verdict": f"{self.verdict} {self.size}".rstrip(),
             "stated epsilon": f"{self.epsilon:g}{delta_suffix(self.delta)}",
             "exact epsilon": exact,
             "certified from reports": f"at least {self.certified_lower_bound:.3f}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,21 +11,24 @@ from numpy.typing import NDArray
 
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.subject import Subject, failure
-from sottovoce.domain.trials import edge_values
-from sottovoce.mechanisms.reference import ChannelReference, Draws
+from sottovoce.domain.trials import Trial, edge_values
+from sottovoce.mechanisms.reference import MOST_SWEPT, ChannelReference, Draws
 from sottovoce.randomness import ONE, Source
-from sottovoce.randomness.scripts import ScriptedSource, unpredictable
+from sottovoce.randomness.scripts import ScriptedSource, random_below, unpredictable
 
-__all__ = ["LEAST_RUNS", "MOST_SWEPT", "Runs", "WrongRun", "run_device"]
+__all__ = ["LEAST_RUNS", "TURNS", "DeviceRuns", "Runs", "WrongRun", "run_device"]
 
 LEAST_RUNS: Final = 20_000
-"""Random runs that are made however few values there are."""
+"""Random runs that are made however few values there are, where nobody says for how long."""
 
 PASSES: Final = 8
 """How often every value is run, if a third of the time suffices for it."""
 
-MOST_SWEPT: Final = 2**22
-"""Values or outcomes up to which all are run; of more, half as many are drawn at random."""
+_REPEATED: Final = 32
+"""Pairs of values that are run in turn."""
+
+TURNS: Final = ((0, 0), (0, 1), (1, 1), (0, 1), (1, 0), (1, 0), (0, 0))
+"""Runs of two values with two lists of draws: each of them again at once, after the other, and with its draws."""
 
 _CHUNK_NUMBERS: Final = 2**17
 _CHUNK_RUNS: Final = 2**12
@@ -61,37 +64,64 @@ class Runs:
     held_passes: int = 0
     """How often every such value was, the coin up and down in turn."""
     wrong: WrongRun | None = None
+    check: str = ""
+    """The last stage that was begun."""
 
 
 def run_device(subject: Subject, reference: ChannelReference, budget: Budget) -> Runs:
     """Run the device until everything was run, something went wrong, or the time is over."""
-    runs, rng = Runs(), unpredictable()
-    device = _Device(subject, reference, budget, runs, rng)
-    stages: list[Callable[[], Iterator[bool]]] = [device.edges, device.every_value, device.every_outcome]
-    stages += [device.every_value_again, device.more]
-    if subject.survey is not None:
-        stages = [device.edges, device.some_held, device.every_value, device.every_held, device.every_outcome]
-        stages += [device.every_held_again, device.more_held]
-    for stage in stages:
-        for right in stage():
-            if not right or not budget.left:
+    device = DeviceRuns(subject, reference, budget)
+    device.first()
+    device.rest()
+    return device.runs
+
+
+class DeviceRuns:
+    """Runs of one device, in stages; every stage yields, after each batch of runs, whether all went right."""
+
+    def __init__(self, subject: Subject, reference: ChannelReference, budget: Budget) -> None:
+        self.subject, self.reference, self.budget = subject, reference, budget
+        self.runs, self.rng = Runs(), unpredictable()
+        self._held: tuple[Values, Values] | None = None
+        """Numbers of people's values in the order of the last pass, and how their coins fell."""
+
+    def first(self) -> Runs:
+        """The runs that take little time and reach everything once."""
+        held = {} if self.subject.survey is None else {"edges through the survey": self.some_held}
+        return self._run_stages({"edges": self.edges, **held, "repeats": self.repeats})
+
+    def rest(self) -> Runs:
+        """All other runs, for as long as there is time, which begins now."""
+        self.budget = self.budget.part()
+        if self.subject.survey is None:
+            again, more = self.every_value_again, self.more
+            return self._run_stages(
+                {
+                    "every value": self.every_value,
+                    "every outcome": self.every_outcome,
+                    "every value again": again,
+                    "random runs": more,
+                }
+            )
+        return self._run_stages(
+            {
+                "every value": self.every_value,
+                "every value through the survey": self.every_held,
+                "every outcome": self.every_outcome,
+                "every value again": self.every_held_again,
+                "random runs": self.more_held,
+            }
+        )
+
+    def _run_stages(self, stages: Mapping[str, Callable[[], Iterator[bool]]]) -> Runs:
+        for name, stage in stages.items():
+            if self.runs.wrong is not None:
                 break
-        if runs.wrong is not None:
-            break
-    return runs
-
-
-@dataclass
-class _Device:
-    """One audited device; every stage yields, after each batch of runs, whether all went right."""
-
-    subject: Subject
-    reference: ChannelReference
-    budget: Budget
-    runs: Runs
-    rng: np.random.Generator
-    _held: tuple[Values, Values] | None = None
-    """Numbers of people's values in the order of the last pass, and how their coins fell."""
+            for right in stage():
+                if not right or not self.budget.left:
+                    break
+            self.runs.check = name
+        return self.runs
 
     @property
     def _chunk(self) -> int:
@@ -104,6 +134,20 @@ class _Device:
             for side in (0, 1):
                 for outcome in ("first", "last", "random"):
                     yield self._run(part, self._drawn(part, np.full(len(part), side), outcome))
+
+    def repeats(self) -> Iterator[bool]:
+        """Two values in turn, each also twice at once, with two lists of draws in turn: what a device may remember."""
+        size = self.subject.size or 0
+        for _ in range(_REPEATED):
+            values = self.rng.integers(0, self.reference.values, size=2)
+            draws = self._drawn(values, np.array([0, 1]), "random")
+            at, drawn = np.array(TURNS).T
+            yield self._run(values[at], draws[drawn])
+            if self.subject.survey is not None:
+                pair = [self.subject.trials.numbered(random_below(size, self.rng)) for _ in range(2)]
+                held = [pair[index] for index in at]
+                inputs = self._inputs(held)
+                yield inputs is not None and self._send(held, inputs, draws[drawn])
 
     def every_value(self) -> Iterator[bool]:
         """Every value, in random order, once with the coin as it falls and then with the coin turned.
@@ -143,8 +187,8 @@ class _Device:
         self.runs.outcomes = True
 
     def more(self) -> Iterator[bool]:
-        """Random runs until there are `LEAST_RUNS`."""
-        while self.runs.independent < LEAST_RUNS:
+        """Random runs for as long as they are paid for."""
+        while self.budget.wants(self.runs.independent):
             values = self.rng.integers(0, self.reference.values, size=self._chunk)
             right = self._run(values, self._drawn(values, self.rng.integers(0, 2, size=len(values)), "random"))
             self.runs.independent += len(values)
@@ -152,11 +196,13 @@ class _Device:
 
     def some_held(self) -> Iterator[bool]:
         """People's values at which faults are likely, and some at random, through all that a survey runs."""
-        size = self.subject.size or 0
-        numbers = np.array(edge_values(size))
-        drawn = self.rng.integers(0, size, size=2 * self._chunk)
-        for part in self._parts(np.concatenate([numbers, drawn])):
-            yield self._run_held(part, self.rng.integers(0, 2, size=len(part)))
+        edges = list(self.subject.trials.edges())
+        for at in range(0, len(edges), self._chunk):
+            for side in (0, 1):
+                yield self._run_held(edges[at : at + self._chunk], side)
+        drawn = self.rng.integers(0, self.subject.size or 0, size=2 * self._chunk)
+        for part in self._parts(drawn):
+            yield self._run_numbers(part, self.rng.integers(0, 2, size=len(part)))
 
     def every_held(self) -> Iterator[bool]:
         """Every value that a person may have, or many at random, through all that a survey runs.
@@ -172,7 +218,7 @@ class _Device:
         else:
             (order, falls), self._held = self._held, None
         for part, sides in zip(self._parts(order), self._parts(falls), strict=True):
-            right = self._run_held(part, sides)
+            right = self._run_numbers(part, sides)
             self.runs.independent += len(part)
             self.runs.held = min(size, self.runs.held + len(part))
             yield right
@@ -187,10 +233,10 @@ class _Device:
                     return
 
     def more_held(self) -> Iterator[bool]:
-        """Random runs through the survey until there are `LEAST_RUNS`."""
-        while self.runs.independent < LEAST_RUNS:
+        """Random runs through the survey for as long as they are paid for."""
+        while self.budget.wants(self.runs.independent):
             numbers = self.rng.integers(0, self.subject.size or 0, size=self._chunk)
-            right = self._run_held(numbers, self.rng.integers(0, 2, size=len(numbers)))
+            right = self._run_numbers(numbers, self.rng.integers(0, 2, size=len(numbers)))
             self.runs.independent += len(numbers)
             yield right
 
@@ -219,22 +265,32 @@ class _Device:
     def _run(self, values: Values, draws: Draws) -> bool:
         return self._compare(self.subject.randomize, values.tolist(), values, draws)
 
-    def _run_held(self, numbers: Values, sides: Values) -> bool:
-        held, inputs = [], []
-        for number in numbers.tolist():
+    def _run_numbers(self, numbers: Values, sides: Values) -> bool:
+        return self._run_held([self.subject.trials.numbered(number) for number in numbers.tolist()], sides)
+
+    def _run_held(self, trials: Sequence[Trial], sides: Values | int) -> bool:
+        """People's values through the survey, with random draws whose coins fall to these sides."""
+        values = self._inputs(trials)
+        return values is not None and self._send(
+            trials, values, self._drawn(values, np.broadcast_to(sides, len(values)), "random")
+        )
+
+    def _send(self, trials: Sequence[Trial], values: Values, draws: Draws) -> bool:
+        return self._compare(self.subject.send, [trial.value for trial in trials], values, draws)
+
+    def _inputs(self, trials: Sequence[Trial]) -> Values | None:
+        """The mechanism's inputs for these values; None if one of them has none, which is a fault."""
+        inputs: list[int] = []
+        for trial in trials:
             try:
-                held.append(self.subject.value(number))
-                inputs.append(int(self.subject.input(held[-1])))
+                inputs.append(int(self.subject.input(trial.value)))
             except Exception as error:
-                self.runs.wrong = WrongRun(None, f"value number {number} is refused: {type(error).__name__}: {error}")
-                return False
-        values = np.array(inputs, dtype=np.int64)
-        outside = np.flatnonzero((values < 0) | (values >= self.reference.values))
-        if len(outside):
-            self.runs.wrong = WrongRun(None, f"value number {numbers[outside[0]]} becomes an input outside the domain")
-            return False
-        draws = self._drawn(values, sides, "random")
-        return self._compare(self.subject.send, held, values, draws)
+                self.runs.wrong = WrongRun(None, f"{trial.name} is refused: {type(error).__name__}: {error}")
+                return None
+            if not 0 <= inputs[-1] < self.reference.values:
+                self.runs.wrong = WrongRun(None, f"{trial.name} becomes an input outside the domain")
+                return None
+        return np.array(inputs, dtype=np.int64)
 
     def _compare(self, run: Callable[[Any, Source], bytes], held: Sequence[Any], values: Values, draws: Draws) -> bool:
         asked, sent, played = [], [], draws.tolist()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol
 
-from sottovoce.auditing.system import ReadTape, play_source, time_left, watch_system
+from sottovoce.auditing.system import MOST_WATCHED, ReadTape, play_source, time_left, watch_system
 from sottovoce.core.errors import MechanismError, MissingExtraError, ReportError
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain
-from sottovoce.domain.trials import NumberedTrials, Trials
+from sottovoce.domain.trials import NumberedTrials, Trial, Trials
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.reference import ChannelReference, SampledReference
 from sottovoce.mechanisms.registry import REGISTRY
 from sottovoce.randomness import ByteSource, Source, os_source
+from sottovoce.randomness.scripts import unpredictable
 from sottovoce.workloads.naming import value_at
 
 __all__ = ["AuditedSurvey", "FramingError", "Subject", "failure", "references_of"]
@@ -152,25 +153,40 @@ class Subject:
         """Run all that a device runs, with this source in place of the system's, and take off a survey's tag."""
         return self.payload(self.report(value, source))
 
-    def wrong_entropy(self, people: Iterable[tuple[str, Any]]) -> str:
+    def wrong_entropy(self, people: Iterable[Trial] | None = None) -> str:
         """The first of these values whose report a survey does not draw from the system's bytes.
 
-        A report is drawn as it is deployed, and then once more from the random bytes that were read meanwhile.
+        Unless they are given: random values, each at once again and in turn with another, and those at edges.
         """
-        for name, value in time_left(people) if self.survey is not None else ():
+        if self.survey is None:
+            return ""
+        for trial in time_left(self._watched() if people is None else people):
             with watch_system() as read:
-                sent = self.draw(value)
-            tape, again = ReadTape(read), b""
-            try:
-                self.payload(sent)
-                again = self.report(value, ByteSource(tape.read))
-            except FramingError as error:
-                return f"{name}: {error}"
-            except EOFError:
-                pass
-            if again != sent or not read or tape.rest:
-                return (
-                    f"{name}: the device sends {sent.hex()[:48]}, which is not what it draws from the "
-                    f"{plural(sum(map(len, read)), 'random byte')} that it has read from the operating system"
-                )
+                sent = self.draw(trial.value)
+            if words := self.wrong_report(trial.value, b"".join(read), sent):
+                return f"{trial.name}: {words}"
         return ""
+
+    def _watched(self) -> Iterator[Trial]:
+        rng = unpredictable()
+        for _ in range(MOST_WATCHED // 4):
+            first, second = self.trials.random(rng), self.trials.random(rng)
+            yield from (first, first, second, first)
+        yield from self.trials.edges()
+
+    def wrong_report(self, value: Any, read: bytes, sent: bytes) -> str:
+        """What is wrong with a report that was drawn while these bytes were read: it must be drawn from them again."""
+        tape, again = ReadTape(read), b""
+        try:
+            self.payload(sent)
+            again = self.report(value, ByteSource(tape.read))
+        except FramingError as error:
+            return str(error)
+        except EOFError:
+            pass
+        if again == sent and read and not tape.rest:
+            return ""
+        return (
+            f"the device sends {sent.hex()[:48]}, which is not what it draws from the "
+            f"{plural(len(read), 'random byte')} that it has read from the operating system"
+        )

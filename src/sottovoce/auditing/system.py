@@ -70,14 +70,13 @@ class ReadTape:
 
     Examples
     --------
-    >>> tape = ReadTape([b"ab", b"c"])
+    >>> tape = ReadTape(b"abc")
     >>> tape.read(1), tape.rest
     (b'a', 2)
     """
 
-    def __init__(self, pieces: list[bytes]) -> None:
-        self._bytes = b"".join(pieces)
-        self.rest = len(self._bytes)
+    def __init__(self, read: bytes) -> None:
+        self._bytes, self.rest = read, len(read)
 
     def read(self, n: int) -> bytes:
         """The next n bytes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +27,16 @@ GRID = (0.25, 0.5, 1.0, 2.0, 4.0)
 SAMPLES = (100, 10**9)
 """Fewer samples certify nothing; more would take days."""
 
+_LONG = 10.0
+"""Seconds for each of several audits beyond which a broken one among the last should not wait for the others."""
+_SHORT = 1.0
+
 _DESCRIPTION = """\
 Audit mechanisms at a stated epsilon, or a survey at its own size. The device's code is run on given draws and must send
 what its stated law demands. The verdict is one of three: proved (every outcome of its draws was run, for every value),
 sampled (some were run; the audit says which, and what fault they would have shown), broken (with a witness). A lower
-bound on epsilon is certified from sampled reports alone. The exit status is 1 if a mechanism is broken.
+bound on epsilon is certified from sampled reports alone. A mechanism by name is audited at a size that is usual in
+surveys, which the verdict states. The audit ends as soon as something is broken; the exit status is then 1.
 """
 
 _EXAMPLES = """\
@@ -59,10 +65,18 @@ def register(parser: Parser) -> None:
         help="first run this JavaScript client (an ES module, by Node) and the Python device on the same random bytes",
     )
     add_epsilon(parser, required=False)
-    add_integer(parser, "--values", "J", "number of values (default: a small domain)")
-    add_integer(parser, "--samples", "N", "sampled reports per value (default: 20,000, or fewer where they take long)")
+    add_integer(parser, "--values", "J", "number of values (default: one that is usual in surveys)")
+    add_integer(
+        parser,
+        "--samples",
+        "N",
+        "sampled reports per value, and random runs at least (default: 20,000, or fewer where they take long)",
+    )
     add_number(
-        parser, "--seconds", "S", "processor seconds for runs of each device (default: 120 for a survey, 3 else)"
+        parser,
+        "--seconds",
+        "S",
+        "processor seconds for runs of each device; all are used (default: up to 120 for a survey, 3 else)",
     )
     add_number(parser, "--delta", "D", "delta of the Gaussian mechanisms", DEFAULT_DELTA)
     parser.add_argument(
@@ -86,9 +100,11 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         check_file(arguments.html, "page")
     client = None if survey is None or arguments.client is None else _audit_client(arguments, survey)
-    results = _audit_names(arguments, names, epsilons) if survey is None else [_audit_survey(arguments, survey)]
-    sound = all(result.sound for result in results)
-    sound = sound and (client is None or client.agrees)
+    if survey is None:
+        results = _audit_names(arguments, names, epsilons)
+    else:
+        results = [_audit_survey(arguments, survey)] if client is None or client.agrees else []
+    sound = all(result.sound for result in results) and (client is None or client.agrees)
     if client is not None and not arguments.json:
         console().print(str(client), markup=False, soft_wrap=True)
     if not arguments.json:
@@ -142,17 +158,24 @@ def _audit_client(arguments: argparse.Namespace, survey: Survey) -> ClientAudit:
 
 
 def _audit_names(arguments: argparse.Namespace, names: list[str], epsilons: tuple[float, ...]) -> list[AuditResult]:
+    """The results up to the first that is broken. Where each takes long, all are looked at for a short time first."""
     from sottovoce.auditing import has_delta
 
     settings = {"domain_size": arguments.values, "samples": arguments.samples, "seconds": arguments.seconds}
     given = {name: setting for name, setting in settings.items() if setting is not None}
+    rounds = [given]
+    if (arguments.seconds or 0) > _LONG and len(names) * len(epsilons) > 1:
+        rounds = [{**given, "seconds": _SHORT, "samples": SAMPLES[0]}, given]
     results: list[AuditResult] = []
-    with progress("auditing", len(names) * len(epsilons), "audits") as advance:
-        for epsilon in epsilons:
-            for name in names:
+    with progress("auditing", len(rounds) * len(names) * len(epsilons), "audits") as advance:
+        for settings in rounds:
+            results = []
+            for epsilon, name in product(epsilons, names):
                 more = {"delta": arguments.delta} if has_delta(name) else {}
-                results.append(_audited(name, epsilon, {**given, **more}))
+                results.append(_audited(name, epsilon, {**settings, **more}))
                 advance(1)
+                if not results[-1].sound:
+                    return results
     return results
 
 
@@ -211,6 +234,7 @@ def show_audits(results: list[AuditResult], epsilon: float) -> None:
     table.add_column("how")
     for result in results:
         verdict = f"[green]{result.verdict}[/]" if result.sound else "[bold red]BROKEN[/]"
+        verdict += f" {result.size}"
         exact = "∞" if math.isinf(result.exact_epsilon) else f"{result.exact_epsilon:.6f}"
         certified = f"{result.certified_lower_bound:.3f}" if result.certified_lower_bound > 0 else "–"
         table.add_row(result.mechanism, exact, certified, verdict, method_in_words(result))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -21,6 +22,8 @@ class Trial(NamedTuple):
     name: str
     value: Any
     input: Any = None
+    portable: bool = True
+    """Whether other languages have this value too."""
 
 
 class Trials(abc.ABC):
@@ -28,6 +31,10 @@ class Trials(abc.ABC):
 
     size: int | None = None
     """How many values there are, if they are numbered."""
+    listed: int = 0
+    """How many values of a structure that random ones hardly have are listed: the first ones by their numbers."""
+    listed_name: str = ""
+    """What the listed values are, after the word "every"."""
 
     @abc.abstractmethod
     def edges(self) -> Iterator[Trial]:
@@ -43,13 +50,26 @@ class Trials(abc.ABC):
 
     def value(self, number: int) -> Any:
         """A value for that number, always the same one; clients in other languages are run on these."""
-        edges = [trial.value for trial in self.edges()]
-        return edges[number] if number < len(edges) else self.random(np.random.default_rng(number)).value
+        return self.numbered(number).value
+
+    @property
+    def special_numbers(self) -> range:
+        """The numbers that are not those of plain values but of others at which faults are likely."""
+        return range(len(self._edges))
+
+    def numbered(self, number: int) -> Trial:
+        """The value of that number with its name: those at edges first, then random ones."""
+        edges = self._edges
+        return edges[number] if number < len(edges) else self.random(np.random.default_rng(number))
+
+    @cached_property
+    def _edges(self) -> list[Trial]:
+        return list(self.edges())
 
 
 @final
 class NumberedTrials(Trials):
-    """Values with numbers from 0 to `size` - 1.
+    """Values with numbers from 0 to `size` - 1, and special forms of some of them.
 
     Examples
     --------
@@ -58,18 +78,24 @@ class NumberedTrials(Trials):
     ['red', 'blue']
     """
 
-    def __init__(self, size: int, value_of: Callable[[int], Any]) -> None:
-        self.size, self._value_of = size, value_of
+    def __init__(self, size: int, value_of: Callable[[int], Any], special: Sequence[Trial] = ()) -> None:
+        self.size, self._value_of, self.special = size, value_of, special
 
-    def value(self, number: int) -> Any:
-        return self._value_of(number)
+    @property
+    def special_numbers(self) -> range:
+        size = self.size or 0
+        return range(size, size + len(self.special))
 
     def numbered(self, number: int) -> Trial:
-        """The value of that number."""
-        return Trial(f"value number {number}", self._value_of(number))
+        """The value of that number; special ones follow."""
+        size = self.size or 0
+        return (
+            self.special[number - size] if number >= size else Trial(f"value number {number}", self._value_of(number))
+        )
 
     def edges(self) -> Iterator[Trial]:
-        return (self.numbered(number) for number in edge_values(self.size or 0))
+        yield from self.special
+        yield from (self.numbered(number) for number in edge_values(self.size or 0))
 
     def random(self, rng: np.random.Generator) -> Trial:
         return self.numbered(random_below(self.size or 1, rng))

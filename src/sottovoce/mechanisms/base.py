@@ -58,6 +58,8 @@ class Mechanism(abc.ABC):
     """Advice for the table of mechanisms."""
     serves: ClassVar[str]
     """What it randomizes, or "one strategy" where its reports mean nothing without that; one word for each family."""
+    deployed_size: ClassVar[int] = 256
+    """The size of `typical` at which an audit by name runs it: that of usual surveys."""
     deployable: ClassVar[bool] = True
     """False for baselines that exist to be measured; a survey refuses those."""
     in_browsers: ClassVar[bool] = True

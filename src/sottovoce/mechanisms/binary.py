@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import repeat
 from typing import ClassVar, Final, Self, final
 
 import numpy as np
@@ -196,14 +197,14 @@ class BinaryReference(VectorReference):
     """
 
     outcomes: ClassVar[Sequence[Script]] = ([0], [1])
-    most_runs: ClassVar[int] = 10_000
+    least = 10_000
 
     def __init__(self, radius: float, epsilon: float, amplitude: int) -> None:
         super().__init__(1, radius)
         self.epsilon, self.amplitude = epsilon, amplitude
 
     def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
-        return (list(self.outcomes) for _ in range(self.most_runs))
+        return repeat(list(self.outcomes))
 
     def guarantee(self) -> tuple[float, str]:
         ratio = Fraction(_HALF + self.amplitude, _HALF - self.amplitude)

@@ -27,7 +27,7 @@ _MOST_ROTATIONS: Final = 2**17
 """Rotations up to which an audit runs each."""
 
 _SWEEPS: Final = 4
-"""How often each rotation is run, if time allows: a fault in half of its reports hides from a pair of runs in four."""
+"""How often each rotation is run, at least: a fault in half of its reports hides from a pair of runs in four."""
 
 
 @final
@@ -43,7 +43,7 @@ class CodebookReference(VectorReference):
         dimension: int,
         radius: float,
         epsilon: float,
-        size: int,
+        length: int,
         candidates: int,
         marked: int,
         rotations: int,
@@ -52,10 +52,11 @@ class CodebookReference(VectorReference):
         mark: Callable[[Floats, int], NDArray[np.bool_]],
     ) -> None:
         super().__init__(dimension, radius)
-        self.epsilon, self.size, self.candidates, self.marked = epsilon, size, candidates, marked
+        self.epsilon, self.length, self.candidates, self.marked = epsilon, length, candidates, marked
         self.rotations, self.layers, self.key, self.mark = rotations, layers, key, mark
         self.threshold = TwoLevel(marked, candidates - marked, epsilon).threshold
-        self.requests = [rotations, 2 * size // candidates, -self.threshold, marked, candidates - marked]
+        self.requests = [rotations, 2 * length // candidates, -self.threshold, marked, candidates - marked]
+        self.least = max(_LEAST_PAIRS, _SWEEPS * min(rotations, _MOST_ROTATIONS))
         self._bounds = np.array([max(1, request) for request in self.requests])
 
     def marks(self, vector: Floats, rotation: int, block: int) -> NDArray[np.bool_]:
@@ -63,7 +64,7 @@ class CodebookReference(VectorReference):
         from sottovoce.kernels.rotations import rotate
 
         h = self.candidates // 2
-        unit = lift(self.inside(vector), self.radius, self.size)[0]
+        unit = lift(self.inside(vector), self.radius, self.length)[0]
         scores = rotate(unit, self.key, rotation, self.layers)[block * h : (block + 1) * h]
         best = np.lexsort((np.arange(h), -np.abs(scores)))[: self.marked]
         marked = np.zeros((h, 2), dtype=np.bool_)
@@ -71,9 +72,9 @@ class CodebookReference(VectorReference):
         return marked.reshape(-1)
 
     def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
-        """Every rotation, with the coin down and up, several times over; of very many, some at random."""
+        """Every rotation, with the coin down and up, again and again; of very many, some at random."""
         few = self.rotations <= _MOST_ROTATIONS
-        for _ in range(max(_SWEEPS, -(-_LEAST_PAIRS // self.rotations))):
+        while True:
             order = rng.permutation(self.rotations) if few else rng.integers(0, self.rotations, size=_MOST_ROTATIONS)
             for rotation in order.tolist():
                 _, block, _, *ranks = rng.integers(0, self._bounds).tolist()
@@ -106,8 +107,8 @@ class CodebookReference(VectorReference):
             return f"the device asks for {run.asked}, where {self.requests} is stated"
         rotation, block, inside, *ranks = run.played
         candidate = np.flatnonzero(self.marks(vector, rotation, block) == bool(inside))[ranks[0 if inside else 1]]
-        number = 2 * rotation * self.size + block * self.candidates + candidate
-        right = index_rows(np.array([number]), 2 * self.rotations * self.size).tobytes()
+        number = 2 * rotation * self.length + block * self.candidates + candidate
+        right = index_rows(np.array([number]), 2 * self.rotations * self.length).tobytes()
         if run.sent == right:
             return ""
         return (

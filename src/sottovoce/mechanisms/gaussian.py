@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import repeat
 from typing import ClassVar, Final, Self, cast, final
 
 import numpy as np
@@ -286,9 +287,10 @@ class GaussianReference(VectorReference):
         self.epsilon, self.delta, self.delta_upper = stated
         self.steps, self.variance, self.bound, self.on_grid = steps, noise_variance, bound, on_grid
         self.longest = steps**2
+        self.least = max(20, min(_TAPES, 16 * _TAPES // dimension))
 
     def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
-        return ([[]] for _ in range(max(20, min(_TAPES, 16 * _TAPES // self.dimension))))
+        return repeat([[]])
 
     def rare_scripts(self, rng: np.random.Generator) -> Iterator[Script]:
         """Every coordinate meets each noise of `_SIGMAS` and that at the cut, of both signs."""

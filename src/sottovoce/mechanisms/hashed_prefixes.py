@@ -71,6 +71,7 @@ class HashedPrefixes(Mechanism):
     summary: ClassVar[str] = "a public row, and a point for the bucket of a prefix"
     use_when: ClassVar[str] = "words, byte strings or integers that nobody listed"
     serves: ClassVar[str] = "words"
+    deployed_size: ClassVar[int] = 64
     stated_by_survey: ClassVar[frozenset[str]] = frozenset({"bits", "epsilon", "key"})
     counted_as = "number"
 
@@ -334,6 +335,7 @@ class HashedPrefixesReference(ExactReference):
     """The row, and what the reference of the points says of the bucket of a prefix, by a second hash."""
 
     noun = "words"
+    unit = "bit"
     samples: ClassVar[int] = 5_000
     batch: ClassVar[int] = 128
 

@@ -9,7 +9,8 @@ import abc
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from itertools import count
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from sottovoce.randomness import ONE, epsilon_of, within_epsilon
 from sottovoce.randomness.scripts import Request
 
 __all__ = [
+    "MOST_SWEPT",
     "ChannelReference",
     "Coin",
     "CriticalRun",
@@ -44,6 +46,9 @@ Draws = NDArray[np.int64]
 Rows = NDArray[np.uint8]
 """Encoded reports, one per row."""
 
+
+MOST_SWEPT: Final = 2**22
+"""Values, or outcomes of all draws together, up to which all are run."""
 
 Coin = Literal["up", "down", "any"]
 """How coins fall: just below their threshold, just at it, or at random."""
@@ -208,6 +213,10 @@ class SampledReference(Reference, abc.ABC):
 
     noun: str = "values"
     """What the inputs are, in the plural."""
+    unit: str = "value"
+    """What `size` counts, in the singular."""
+    least: int = 20_000
+    """Lists of random scripts that an audit runs where nobody says for how long."""
     batch: ClassVar[int] = 1
     """How many runs are judged together."""
     samples: ClassVar[int] = 2_000
@@ -224,7 +233,7 @@ class SampledReference(Reference, abc.ABC):
 
     @abc.abstractmethod
     def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
-        """Scripts for random inputs; those of one list are run with the same input. Ends when enough were run."""
+        """Scripts for random inputs, without end; those of one list are run with the same input."""
 
     def edge_scripts(self, rng: np.random.Generator) -> Iterable[Script]:
         """Scripts that every input is run with at which faults are likely."""
@@ -232,6 +241,18 @@ class SampledReference(Reference, abc.ABC):
 
     def rare_scripts(self, rng: np.random.Generator) -> Iterator[Script]:
         """Scripts that random ones would hardly contain; each is run once, with a random input."""
+        return iter(())
+
+    def sides(self, rng: np.random.Generator) -> list[Script]:
+        """Random scripts that take both sides of every coin: those that each of many listed inputs is run with."""
+        return next(self.scripts(rng))
+
+    def swept(self) -> int:
+        """The number of scripts of `sweep`; 0 if there is no such list."""
+        return 0
+
+    def sweep(self, rng: np.random.Generator) -> Iterator[Script]:
+        """Scripts that take every outcome of every integer drawn, in random order, with coins down and up."""
         return iter(())
 
     @abc.abstractmethod
@@ -260,9 +281,6 @@ class ExactReference(SampledReference):
         As they are stated.
     """
 
-    most_runs: ClassVar[int] = 20_000
-    """Random runs that are made if time allows."""
-
     def __init__(self, trials: Trials, size: int, epsilon: float, stated_ratio: Fraction) -> None:
         super().__init__(trials, size)
         self.epsilon, self.stated_ratio = epsilon, stated_ratio
@@ -286,14 +304,35 @@ class ExactReference(SampledReference):
         return epsilon_of(ratio), words
 
     def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
-        return ([self.script(number, rng)] for number in range(self.most_runs))
+        return ([self.script(number, rng)] for number in count())
 
     def edge_scripts(self, rng: np.random.Generator) -> Iterable[Script]:
-        return [self.script(number, rng) for number in range(3)]
+        return [self.script(number, rng) for number in range(4)]
+
+    def sides(self, rng: np.random.Generator) -> list[Script]:
+        return [self.script(0, rng), self.script(1, rng)]
+
+    @cached_property
+    def cells(self) -> int:
+        """Outcomes of the widest integer drawn."""
+        return max((request for request in self.requests(()) if request > 0), default=0)
+
+    def swept(self) -> int:
+        return 2 * self.cells if self.cells * len(self.requests(())) <= MOST_SWEPT else 0
+
+    def sweep(self, rng: np.random.Generator) -> Iterator[Script]:
+        """Every integer takes all its outcomes in a random order of its own, again and again if there are few."""
+        requests = self.requests(())
+        columns = [rng.permutation(self.cells) % max(1, request) for request in requests]
+        for number in range(self.cells):
+            outcomes = [int(column[number]) for column in columns]
+            for coin in (0, 1):
+                drawn = zip(requests, outcomes, strict=True)
+                yield [outcome if request > 0 else coin for request, outcome in drawn]
 
     def script(self, number: int, rng: np.random.Generator) -> Script:
-        """Outcomes at random, with coins all down, by their law, or fair in turn."""
-        requests, up = self.requests(()), (0.0, None, 0.5)[number % 3]
+        """Outcomes at random, with coins all down, all up, by their law, or fair in turn."""
+        requests, up = self.requests(()), (0.0, 1.0, None, 0.5)[number % 4]
         integers = rng.integers(0, [max(1, request) for request in requests]).tolist()
         coins = (rng.random(len(requests)) < ([-request / ONE for request in requests] if up is None else up)).tolist()
         return [drawn if request > 0 else int(up) for request, drawn, up in zip(requests, integers, coins, strict=True)]

@@ -268,7 +268,6 @@ class RejectionReference(VectorReference):
     for all vectors, seeds and float errors. `threshold` is the device's own, which hostile floats are tried on.
     """
 
-    most_runs: ClassVar[int] = 20_000
     sure_scripts: ClassVar[int] = 12
 
     def __init__(
@@ -286,7 +285,7 @@ class RejectionReference(VectorReference):
         (self.lowest, self.highest), self.threshold = bounds, threshold
 
     def scripts(self, rng: np.random.Generator) -> Iterator[list[Script]]:
-        for _ in range(self.most_runs):
+        while True:
             seed = random_below(ONE, rng)
             yield [[seed, 0], [seed, 1]]
 

@@ -18,7 +18,7 @@ from sottovoce.core.errors import MechanismError, ValueOutsideDomainError
 from sottovoce.core.limits import DEFAULT_PEOPLE, MAX_DIMENSION, check_epsilon, check_integer
 from sottovoce.domain.trials import Trial, Trials
 from sottovoce.mechanisms.base import Batch, Counts, Floats, InputLength, Mechanism, Report, log_of
-from sottovoce.mechanisms.reference import ExactReference
+from sottovoce.mechanisms.reference import MOST_SWEPT, ExactReference
 from sottovoce.mechanisms.stated import StatedSampledReference
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport
@@ -54,8 +54,16 @@ class SetTrials(Trials):
     def __init__(self, options: int, most: int, value_of: Callable[[int], Any] | None = None) -> None:
         self.options, self.most, self._value_of = options, most, value_of
         self.size = sum(math.comb(options, size) for size in range(most + 1))
+        pairs = sum(math.comb(options, size) for size in range(min(most, 2) + 1))
+        self.listed = pairs if pairs <= MOST_SWEPT else 0
+        self.listed_name = f"set of at most {min(most, 2)} of {options:,} options"
 
-    def value(self, number: int) -> Any:
+    @property
+    def special_numbers(self) -> range:
+        """None: all sets have numbers."""
+        return range(0)
+
+    def numbered(self, number: int) -> Trial:
         size, members, end = 0, list[int](), self.options
         while number >= (sets := math.comb(self.options, size)):
             number, size = number - sets, size + 1
@@ -63,7 +71,7 @@ class SetTrials(Trials):
             end = bisect_right(range(end), number, key=lambda member: math.comb(member, left)) - 1
             members.append(end)
             number -= math.comb(end, left)
-        return self._trial(members).value
+        return self._trial(members)
 
     def _trial(self, members: list[int]) -> Trial:
         row = padded(tuple(sorted(members)), self.options, self.most)
@@ -89,6 +97,7 @@ class SetReference(ExactReference):
     """The requests and reports of a mechanism for sets."""
 
     noun = "sets"
+    unit = "option"
 
     def __init__(
         self, options: int, most: int, epsilon: float, stated_ratio: Fraction, requests: list[Request]
@@ -121,6 +130,7 @@ class SetMechanism(Mechanism):
 
     stated_by_survey: ClassVar[frozenset[str]] = frozenset({"options", "most", "epsilon", "key"})
     serves: ClassVar[str] = "sets"
+    deployed_size: ClassVar[int] = 60
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", check_integer("options", self.options, 2, MAX_DIMENSION))

@@ -107,6 +107,7 @@ class Tables(Mechanism):
     summary: ClassVar[str] = "one table of attributes, drawn in public, and a report on its cell"
     use_when: ClassVar[str] = "records of several attributes: single attributes, pairs and other tables of a few"
     serves: ClassVar[str] = "records"
+    deployed_size: ClassVar[int] = 24
     stated_by_survey: ClassVar[frozenset[str]] = frozenset({"sizes", "steps", "epsilon"})
 
     def __post_init__(self) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any, ClassVar, Final, NamedTuple, final
 
 import numpy as np
 
 from sottovoce.domain.trials import Trial, Trials
-from sottovoce.mechanisms.reference import ChannelReference, ExactReference, index_rows
+from sottovoce.mechanisms.reference import MOST_SWEPT, ChannelReference, ExactReference, Values, index_rows
 from sottovoce.randomness.scripts import Request, random_below
 
 __all__ = ["AnsweredTable", "TablesReference"]
@@ -56,7 +56,7 @@ class TablesReference(ExactReference):
 
     noun = "records"
     samples: ClassVar[int] = 20_000
-    most_runs: ClassVar[int] = 400_000
+    least = 400_000
     sure_scripts: ClassVar[int] = 32
     attained: ClassVar[bool] = True
 
@@ -100,15 +100,28 @@ class TablesReference(ExactReference):
     def edge_scripts(self, rng: np.random.Generator) -> Iterator[list[int]]:
         """Random ones; then every table with coins down and up, and all outcomes of its integers where they are few."""
         yield from (self.script(number, rng) for number in range(self.sure_scripts))
-        for inner, (start, end) in zip(self.inner, pairwise([0, *self.ends]), strict=True):
+        for table, inner in enumerate(self.inner):
             cells = max(1, inner.cells)
-            numbers = rng.choice(cells, size=min(_EDGE_CELLS, cells), replace=False)
-            for index, draws in enumerate(inner.sweep(numbers, rng)[1].tolist()):
-                first = (start, end - 1, start + random_below(end - start, rng))[index % 3]
-                ups = [random_below(each, rng) for each in self.rounded]
-                for coin in (0, 1):
-                    asked = zip(inner.requests(0), draws, strict=True)
-                    yield [first, *ups, *(drawn if request > 0 else coin for request, drawn in asked)]
+            yield from self._cells(table, rng.choice(cells, size=min(_EDGE_CELLS, cells), replace=False), rng)
+
+    def swept(self) -> int:
+        cells = 2 * sum(max(1, inner.cells) for inner in self.inner)
+        return cells if cells <= MOST_SWEPT else 0
+
+    def sweep(self, rng: np.random.Generator) -> Iterator[list[int]]:
+        """Every outcome of every table's integers; the table itself is drawn from its first, its last or any number."""
+        for table in rng.permutation(len(self.inner)).tolist():
+            yield from self._cells(table, rng.permutation(max(1, self.inner[table].cells)), rng)
+
+    def _cells(self, table: int, numbers: Values, rng: np.random.Generator) -> Iterator[list[int]]:
+        """Scripts that end in one table, with these of its reference's cells and coins down and up."""
+        inner, start, end = self.inner[table], (0, *self.ends)[table], self.ends[table]
+        for index, draws in enumerate(inner.sweep(numbers, rng)[1].tolist()):
+            first = (start, end - 1, start + random_below(end - start, rng))[index % 3]
+            ups = [random_below(each, rng) for each in self.rounded]
+            for coin in (0, 1):
+                asked = zip(inner.requests(0), draws, strict=True)
+                yield [first, *ups, *(drawn if request > 0 else coin for request, drawn in asked)]
 
     def payloads(self, inputs: Sequence[Any], played: Sequence[list[int]]) -> list[bytes]:
         return [self._payload(record, draws) for record, draws in zip(inputs, played, strict=True)]

@@ -46,9 +46,6 @@ MOST_NUMBERS: Final = 2**20
 _TYPICAL_PEOPLE: Final = 10_000
 """People that an instance to audit is made for."""
 
-_EDGE_VECTORS: Final = 24
-"""How many numbers of `VectorTrials.value` stand for vectors on axes."""
-
 
 class Reach(NamedTuple):
     """How large the estimate from one report can be: an entry, its length over that, and whether both are attained."""
@@ -78,30 +75,19 @@ class VectorTrials(Trials):
         return map(_named, [*ends, *inside, *random, *outside])
 
     def random(self, rng: np.random.Generator) -> Trial:
-        """One end of a random axis, or a random point."""
+        """One end of a random axis, or a random point, inside the ball or a little outside it."""
         vector = np.zeros(self.dimension)
         if rng.integers(2):
             vector[rng.integers(self.dimension)] = self.radius * (1 - 2 * rng.integers(2))
         else:
             vector = rng.standard_normal(self.dimension)
-            vector *= self.radius * rng.random() ** (1 / self.dimension) / np.linalg.norm(vector)
+            vector *= self.radius * 1.1 * rng.random() ** (1 / self.dimension) / np.linalg.norm(vector)
         return _named(vector)
 
     def apart(self, rng: np.random.Generator) -> list[Trial]:
         """Both ends of the first axis."""
         end = np.eye(1, self.dimension)[0] * self.radius
         return [_named(end), _named(-end)]
-
-    def value(self, number: int) -> Floats:
-        """Vectors on axes, tiny, huge and not finite ones first; all others are random, inside and outside the ball."""
-        d, r = self.dimension, self.radius
-        if number < _EDGE_VECTORS:
-            vector = np.zeros(d)
-            vector[number * 7 % d] = (0.0, r, -r, 5e-324, 1e308, np.nan, -np.inf, -0.0)[number % 8]
-            return vector
-        rng = np.random.default_rng(number)
-        vector = rng.standard_normal(d)
-        return np.asarray(vector * (r * rng.uniform(0.0, 1.2) / float(np.linalg.norm(vector))))
 
 
 def _named(vector: Floats) -> Trial:
@@ -113,6 +99,7 @@ class VectorReference(SampledReference):
     """The requests and reports of a mechanism for vectors, whose privacy rests on a few integers."""
 
     noun = "vectors"
+    unit = "dimension"
 
     def __init__(self, dimension: int, radius: float) -> None:
         super().__init__(VectorTrials(dimension, radius), dimension)
@@ -152,6 +139,7 @@ class VectorMechanism(Mechanism):
 
     stated_by_survey: ClassVar[frozenset[str]] = frozenset({"dimension", "radius", "epsilon", "delta", "key"})
     serves: ClassVar[str] = "vectors"
+    deployed_size: ClassVar[int] = 16
     largest_dimension: ClassVar[int] = MAX_DIMENSION
     """How many coordinates it can serve."""
 

@@ -15,6 +15,7 @@ from sottovoce.core.answer import Answer
 from sottovoce.core.errors import SottovoceError, SurveyError
 from sottovoce.domain import Domain, NumberGrid
 from sottovoce.domain.number import ATTRIBUTE_POINTS, LARGEST_NUMBER, MAX_POINTS
+from sottovoce.domain.number_trials import special_numbers
 from sottovoce.domain.trials import NumberedTrials
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.numbers import NumberEstimate
@@ -240,8 +241,9 @@ class Number(Question):
         return People(listed.n, lambda start, stop: steps * listed.between(start, stop))
 
     def audit_trials(self) -> NumberedTrials:
-        """Positions, or bins."""
-        return NumberedTrials(self.grid.points if self.answers_are_shares else self.grid.positions, self._possible)
+        """Positions, or bins, and special numbers."""
+        numbered = self.grid.points if self.answers_are_shares else self.grid.positions
+        return NumberedTrials(numbered, self._possible, special_numbers(self.grid))
 
     def _possible(self, number: int) -> float:
         """The middle of a bin, or a position's number; a number outside the ends for the first and the last one."""

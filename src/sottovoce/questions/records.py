@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
@@ -15,6 +16,7 @@ from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import check_integer
 from sottovoce.core.words import plural
 from sottovoce.domain.number import NumberGrid
+from sottovoce.domain.number_trials import special_numbers
 from sottovoce.domain.statement import domain_from_statement
 from sottovoce.domain.trials import Trial, Trials
 from sottovoce.domain.typed import parse_record
@@ -242,16 +244,21 @@ class FormTrials(Trials):
         self.attributes = attributes
 
     def edges(self) -> Iterator[Trial]:
-        """The first and the last value of every attribute."""
-        for last in (False, True):
-            yield self._trial({name: self._edge(field, last=last) for name, field in self.attributes})
+        """The first and the last value of every attribute, and special numbers."""
+        ends = [{name: self._edge(field, last=last) for name, field in self.attributes} for last in (False, True)]
+        yield from map(self._trial, ends)
+        for name, field in self.attributes:
+            if isinstance(field, NumberGrid):
+                for trial in special_numbers(field):
+                    record = self._trial({**ends[0], name: trial.value})
+                    yield record._replace(portable=trial.portable)
 
     def random(self, rng: np.random.Generator) -> Trial:
         return self._trial({name: self._random(field, rng) for name, field in self.attributes})
 
     def apart(self, rng: np.random.Generator) -> list[Trial]:
         """Two records that differ in every attribute."""
-        return list(self.edges())
+        return list(islice(self.edges(), 2))
 
     def _trial(self, record: dict[str, Any]) -> Trial:
         return Trial(f"the record {record}", record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
+from itertools import product
 from typing import Any, Final, final
 
 import numpy as np
@@ -12,22 +12,34 @@ from sottovoce.domain.trials import Trial, Trials
 from sottovoce.domain.words.codes import LONGEST, ByteCode, IntegerCode, LetterCode, WordCode
 from sottovoce.randomness.scripts import random_below
 
-__all__ = ["EDGE_WORDS", "WordTrials", "random_word"]
+__all__ = ["WordTrials", "random_word"]
 
-_NO_WORDS: Final = (None, True, 1.5, (), "", b"", " ", "a\x00b", "\ud800", "\u202ea", "ab" * LONGEST, -1, 2**64, object)
-"""Values that are words of no code."""
+_NO_WORDS: Final = (
+    *(None, True, 1.5, "", b"", " ", "a\x00b", "\ud800", "\u202ea", "ab" * LONGEST, b"a" * 200, -1, 2**70),
+    *((), object),
+)
+"""Values that are words of no code; the last ones are no values of other languages."""
+_IN_PYTHON: Final = (tuple, type)
 
-EDGE_WORDS: Final = 24
-"""How many numbers of `WordTrials.value` stand for words at the edges."""
+_SPELLINGS: Final = (
+    "\u00e9",
+    "e\u0301",
+    "\u0130",
+    "i\u0307",
+    "\u1e9e",
+    "\u03a3\u03c2",
+    "\uac00",
+    "\u1100\u1161",
+    "\ufb01",
+    "\u212a",
+)
+"""Letters that have another spelling: composed or not, in capitals, at the end of a word, for compatibility."""
 
 _CHARACTERS: Final = (
     "abzAZ059 -'~\u00e9\u00c9\u00df\u0130\u03a3\u0301\u0327\u07ff\u0800\u05d0\u5b57\uac00\uffff\U0001f44d"
 )
 _REFUSED: Final = "\u200b\u202e\x00\ud83d"
 """Characters that no word contains. (One surrogate only: JavaScript would make one character of two.)"""
-
-_NUMBERED_NO_WORDS: Final = (None, "", " ", b"", -1, True, 0.5, "a" * 200, b"a" * 200, 2**70)
-"""Values that are words of no code and that JSON can hold."""
 
 _MOST_TRIES: Final = 1000
 
@@ -59,20 +71,65 @@ class WordTrials(Trials):
     """Values that are not words, and random words; texts also as people type them, with spaces and in capitals."""
 
     def __init__(self, code: WordCode) -> None:
-        self.code, self._number = code, count()
+        self.code = code
 
     def edges(self) -> Iterator[Trial]:
+        """Values that are no words, the longest ones, one unit more, equal beginnings, and other spellings."""
         for index, value in enumerate(_NO_WORDS):
-            yield Trial(f"non-word {index + 1}", value, self._row(0))
+            yield Trial(f"non-word {index + 1}", value, self._row(0), not isinstance(value, _IN_PYTHON))
+        for value in self._edge_values():
+            yield Trial(f"the value {value!a:.60}", value)
+
+    def _edge_values(self) -> Iterator[Any]:
+        code, longest = self.code, self._longest
+        if isinstance(code, IntegerCode):
+            yield from (0, 1, 2, code.below - 2, code.below - 1, code.below, *(1 << bit for bit in range(0, 64, 7)))
+        elif isinstance(code, ByteCode):
+            for unit, length in product((b"\x00", b"\xff", b"a"), (1, longest - 1, longest, longest + 1)):
+                yield unit * length
+            yield from (b"a" * (longest - 1) + bytes([last]) for last in (0, 1, 254, 255))
+        else:
+            known = self._letters
+            for letter, length in product((known[0], known[-1]), (1, 2, longest - 1, longest, longest + 1)):
+                yield letter * length
+            yield from (known[0] * (longest - 1) + letter for letter in known[:8])
+            yield from ((known[0] * (longest - len(one)) + one)[:longest] for one in _SPELLINGS)
+
+    @property
+    def _longest(self) -> int:
+        """The most letters or bytes of a word."""
+        return self.code.units if isinstance(self.code, LetterCode | ByteCode) else self.code.units // 4
+
+    @property
+    def _letters(self) -> str:
+        return self.code.alphabet if isinstance(self.code, LetterCode) else _CHARACTERS
 
     def random(self, rng: np.random.Generator) -> Trial:
-        number, typed = random_word(self.code, rng), next(self._number) % 3
+        """A word whose code is known, as people may type it; every fourth time any value of that kind."""
+        typed = int(rng.integers(0, 4))
+        if typed == 0:
+            value = self._any(rng)
+            return Trial(f"the value {value!a:.60}", value)
+        number = random_word(self.code, rng)
         value, row = self.code.value(number), self._row(number)
         if isinstance(value, str) and typed == 1:
             return Trial(f"the word {value!a} between spaces", f" \t{value}\u3000", row)
         if isinstance(value, str) and typed == 2 and getattr(self.code, "case", "keep") == "lower" and value.isascii():
             return Trial(f"the word {value!a} in capitals", value.upper(), row)
         return Trial(f"the word {value!a}", value, row)
+
+    def _any(self, rng: np.random.Generator) -> Any:
+        """A value of any length up to one unit too many, sometimes no word at all."""
+        code = self.code
+        if isinstance(code, IntegerCode):
+            return (int.from_bytes(rng.bytes(8), "little") >> int(rng.integers(0, 64))) % (code.below + 1)
+        length = int(rng.integers(1, self._longest + 2))
+        if isinstance(code, ByteCode):
+            return rng.bytes(length)
+        # Some texts may have characters that no word contains, and every fourth letter is a capital.
+        known = self._letters + (_REFUSED if rng.random() < 0.1 else "")
+        letters = [known[index] for index in rng.integers(0, len(known), length).tolist()]
+        return "".join(letter.upper() if rng.random() < 0.25 else letter for letter in letters)
 
     def apart(self, rng: np.random.Generator) -> list[Trial]:
         """A word, one that begins differently, one that ends differently, and a value that is not a word."""
@@ -89,26 +146,3 @@ class WordTrials(Trials):
         """The bytes of a code, which the highest bits of the first byte begin."""
         size = self.code.row_bytes
         return np.frombuffer((number << 8 * size - self.code.bits).to_bytes(size, "big"), dtype=np.uint8)
-
-    def value(self, number: int) -> Any:
-        """A word of any length up to one too many, sometimes no word at all; JSON can hold it."""
-        code, rng = self.code, np.random.default_rng(number)
-        if number < EDGE_WORDS and number % 2:
-            return _NUMBERED_NO_WORDS[number // 2 % len(_NUMBERED_NO_WORDS)]
-        if isinstance(code, IntegerCode):
-            from_end = number // 4
-            wide = int.from_bytes(rng.bytes(8), "little") >> int(rng.integers(0, 64))
-            return (
-                (from_end, code.below - from_end)[number // 2 % 2] if number < EDGE_WORDS else wide % (code.below + 1)
-            )
-        # At the edges the longest, and one that is too long.
-        longest = code.units if isinstance(code, LetterCode | ByteCode) else code.units // 4
-        length = longest + number // 2 % 2 if number < EDGE_WORDS else int(rng.integers(1, longest + 2))
-        if isinstance(code, ByteCode):
-            edge = (b"\xff" if number < EDGE_WORDS // 2 else b"\x00") * length
-            return edge if number < EDGE_WORDS else rng.bytes(length)
-        known = code.alphabet if isinstance(code, LetterCode) else _CHARACTERS
-        # Some texts may have characters that no word contains, and every fourth letter is a capital.
-        known = known + _REFUSED if rng.random() < 0.1 else known
-        letters = [known[index] for index in rng.integers(0, len(known), length).tolist()]
-        return "".join(letter.upper() if rng.random() < 0.25 else letter for letter in letters)
