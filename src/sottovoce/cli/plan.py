@@ -20,7 +20,14 @@ from sottovoce.cli.arguments import (
 )
 from sottovoce.cli.output import check_picture, console, print_json, progress, titled_table, working
 from sottovoce.cli.period_options import add_planned_periods, planned_periods
-from sottovoce.cli.plan_table import add_cost, costs_of, show_costs, show_plan, show_tracking_plan
+from sottovoce.cli.plan_table import (
+    add_cost,
+    costs_of,
+    show_comparison_plan,
+    show_costs,
+    show_plan,
+    show_tracking_plan,
+)
 from sottovoce.cli.survey_options import (
     add_design,
     add_parameters,
@@ -38,6 +45,7 @@ from sottovoce.surveys.panel import Panel
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.planning.central import Central
+    from sottovoce.planning.comparison import ComparisonPlan
     from sottovoce.planning.panel import PanelPlan
     from sottovoce.planning.plan import Plan
     from sottovoce.planning.tracking import TrackingPlan
@@ -64,6 +72,7 @@ errors:
                    for shares 0.01 is one percentage point
   --l2 0.05        L2 over all answers: the expected distance between all estimates and the truth
   --change 0.02    with --periods: the smallest change between two periods that is to be seen (at 95 %, power 80 %)
+  --difference 0.02    for two groups: the smallest difference between them that is to be seen; --groups 2 computes it
 
 populations: zipf, uniform, geometric, or a file with one share per value; see 'sottovoce simulate shares --help'
 """
@@ -100,6 +109,7 @@ examples:
   {asked} --epsilon 2 --people 1e6 --max-report-bytes 4 --json
   {asked} --epsilon 2 --people 1e5 --picture error.png
   {asked} --epsilon 1 --periods 52 --change 0.02           a year of weeks: how many people?
+  {asked} --epsilon 1 --difference 0.02 --power 0.9        two groups: how many people?
   {asked} --central-epsilon 0.5 --delta 1e-8 --people 1e5    with a shuffler: what error?
 {_TO_FIND.format(asked=asked) if kind.is_searched else ""}"""
     parser = kinds.add_parser(
@@ -111,6 +121,10 @@ examples:
     add_number(parser, "--margin", "M", "margin of one answer (95 %%) to reach")
     add_number(parser, "--l2", "D", "L2 error over all answers to reach")
     add_number(parser, "--change", "C", "change between two periods to see; needs --periods or --renews")
+    add_number(parser, "--difference", "D", "difference between two groups to see, each asked in a survey of its own")
+    add_number(parser, "--power", "P", "probability with which the difference is seen (default: 0.8)")
+    add_integer(parser, "--groups", "N", "2: what difference between two groups do that many people show?")
+    add_number(parser, "--ratio", "R", "people in the second group for each one in the first (default: 1)")
     parser.add_argument(
         "--population", metavar="P", help="distribution of people's values, a name or a file (default: the worst case)"
     )
@@ -136,6 +150,7 @@ examples:
 
 
 def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
+    from sottovoce.planning.comparison import ComparisonPlan
     from sottovoce.planning.planner import plan
     from sottovoce.planning.tracking import TrackingPlan
 
@@ -146,7 +161,7 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
         refuse_options(arguments, "is about periods: give --periods or --renews too", "every")
     question = asked_question(kind, arguments)
     with working("comparing designs"):
-        planned: Plan | TrackingPlan = plan(
+        planned: Plan | TrackingPlan | ComparisonPlan = plan(
             question,
             epsilon=arguments.epsilon,
             central_epsilon=arguments.central_epsilon,
@@ -155,15 +170,23 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
             margin=arguments.margin,
             l2=arguments.l2,
             change=arguments.change,
+            **{name: getattr(arguments, name) for name in ("difference", "power", "groups", "ratio")},
             population=_population(question, arguments.population),
             **{name: getattr(arguments, name) for name in kind.goals},
             **planned_periods(arguments),
             **given_design(arguments),
         )
         tracking = planned if isinstance(planned, TrackingPlan) else None
-        once = planned.period if isinstance(planned, TrackingPlan) else planned
-        # A tracking survey has an id once its first day is known.
-        survey = {"survey": once.survey().id} if tracking is None else {}
+        groups = planned if isinstance(planned, ComparisonPlan) else None
+        once = (
+            planned.period
+            if isinstance(planned, TrackingPlan)
+            else planned.group
+            if isinstance(planned, ComparisonPlan)
+            else planned
+        )
+        # A tracking survey has an id once its first day is known, and those of groups once they have titles.
+        survey = {"survey": once.survey().id} if once is planned else {}
     costs = costs_of(once, arguments) if arguments.cost else []
     if arguments.picture is not None:
         _draw(once, arguments.picture)
@@ -172,8 +195,10 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
         costed = {"cost": [cost.to_dict() for cost in costs]} if costs else {}
         print_json({**planned.to_dict(), **survey, **drawn, **costed})
         return 0
-    words = _publishing(kind, once, planned.people, arguments)
-    if tracking is None:
+    words = _publishing(kind, once, once.people if groups is not None else planned.people, arguments)
+    if groups is not None:
+        show_comparison_plan(groups, shlex.join([*words, "--title", "TITLE OF THE GROUP"]))
+    elif tracking is None:
         show_plan(once, shlex.join(words))
     else:
         show_tracking_plan(tracking, shlex.join([*words, *_periods(tracking, arguments)]))

@@ -16,12 +16,24 @@ if TYPE_CHECKING:
 
     from sottovoce.cli.parser import Parser
     from sottovoce.engines.cost import Cost
+    from sottovoce.planning.comparison import ComparisonPlan
     from sottovoce.planning.plan import Plan
     from sottovoce.planning.tracking import TrackingPlan
     from sottovoce.questions.base import Question
     from sottovoce.strategies.options import Option
 
-__all__ = ["add_cost", "costs_of", "show_costs", "show_plan", "show_tracking_plan"]
+__all__ = ["add_cost", "costs_of", "show_comparison_plan", "show_costs", "show_plan", "show_tracking_plan"]
+
+
+def show_comparison_plan(planned: ComparisonPlan, publish: str) -> None:
+    """The designs of the first group, the result in words, and the command that publishes one group's survey."""
+    group = planned.group
+    people = plural(group.people, "person", "people")
+    _show_designs(group, f"one group with {people} at {guarantee(group.epsilon, group.setting.delta)}")
+    out = console()
+    out.print(f"\n{planned.result}", markup=False)
+    out.print(group.design_text, markup=False)
+    out.print(f"\nto publish one survey for each group:  {publish}", markup=False, soft_wrap=True)
 
 
 def show_tracking_plan(planned: TrackingPlan, publish: str) -> None:

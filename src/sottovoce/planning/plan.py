@@ -223,6 +223,7 @@ def solve_plan(
     seats: int = 1,
     factor: float = 1.0,
     goal: Any = None,
+    difference: Any = None,
 ) -> tuple[Plan, int]:
     """The plan of a survey in which everybody takes one of `seats` seats, and the number of people in all seats.
 
@@ -236,8 +237,11 @@ def solve_plan(
         None for the one that is to be computed; people are those of all seats.
     goal
         For words: the probability with which they are to be found, and the share if that is the target.
+    difference
+        For two groups: the difference that is to be seen between them; people are those of the first.
     """
-    solver = _Solver(setting, question, criterion, population, epsilon is not None, goal)
+    aim = goal if difference is None else difference
+    solver = _Solver(setting, question, criterion, population, epsilon is not None, aim)
     tried = question.strategies if setting.strategy == AUTO else (setting.strategy,)
     searched = [name for name in tried if find(name).searched]
     if epsilon is None and (len(searched) == len(tried) or setting.mechanism == MatrixChannel.name):
@@ -294,7 +298,7 @@ def with_half_widths(listed: tuple[Option, ...], population: Population | None) 
 class _Solver:
     """The least error of all designs as a function of epsilon and people; `given` means epsilon is fixed.
 
-    If the question has a goal, the error is how close the best design comes to it.
+    If there is a goal, the error is how close the best design comes to it.
     """
 
     setting: Setting
@@ -318,8 +322,7 @@ class _Solver:
             if design.mechanism.report_bytes <= setting.max_report_bytes or setting.mechanism != AUTO
         ]
         if self.goal is not None and self.goal.target is not None:
-            recalls = [self.question.recall(design, people, self.goal) for design in short]
-            return min((recall.reached for recall in recalls), default=math.inf)
+            return min((self.goal.reached(self.question, design, people) for design in short), default=math.inf)
         return least_error(short, people, self.criterion, self.population)
 
     def widening(self, epsilon: float, people: int) -> float:

@@ -1,4 +1,5 @@
-"""`plan`: of epsilon, people and the error of a survey, or of every period of a tracking survey, computes the third.
+"""`plan`: of epsilon, people and error computes the third: of a survey, of every period of a tracking survey, or of two
+groups that are compared.
 
 Python, the command line, HTTP and the dashboard all call it.
 """
@@ -16,6 +17,7 @@ from sottovoce.core.errors import PlanError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_PEOPLE, DEFAULT_REPORT_BYTES, check_integer
 from sottovoce.core.progress import steps
 from sottovoce.planning.central import CentralGoal
+from sottovoce.planning.comparison import ComparisonPlan, DifferenceGoal
 from sottovoce.planning.plan import Plan, solve_plan
 from sottovoce.planning.shuffled import plan_shuffled
 from sottovoce.planning.solve import MAX_PEOPLE, Target, check_target
@@ -71,6 +73,18 @@ def plan(
 ) -> TrackingPlan: ...
 
 
+@overload
+def plan(
+    question: Asked,
+    *,
+    difference: float | None = None,
+    power: float | None = None,
+    groups: int | None = None,
+    ratio: float | None = None,
+    **given: Unpack[Planning],
+) -> ComparisonPlan: ...
+
+
 @with_clear_calls("sv.plan(sv.shares(40), epsilon=1.0, margin=0.01)", error=PlanError)
 @steps("comparing designs")
 def plan(
@@ -92,8 +106,12 @@ def plan(
     periods: int | None = None,
     renews: int | None = None,
     change: float | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    groups: int | None = None,
+    ratio: float | None = None,
     **goals: object,
-) -> Plan | TrackingPlan:
+) -> Plan | TrackingPlan | ComparisonPlan:
     """Compute the one of epsilon, people and error that is not given, and compare all designs.
 
     Parameters
@@ -129,6 +147,16 @@ def plan(
     change
         For a tracking survey, instead of a margin: the smallest change of the least certain answer between two periods
         that is to be seen, at 95 % with a power of 80 %.
+    difference
+        For two groups that are compared, each asked in a survey of its own: the smallest difference of the least
+        certain answer that is to be seen, at 5 % and two-sided. People are those of both groups. `population` may have
+        a row for each group.
+    power
+        The probability with which it is seen; 0.8 by default.
+    groups
+        2, for the smallest difference that a given number of people shows, where no difference is given.
+    ratio
+        People in the second group for each one in the first; 1 by default.
     goals
         The question's own goals, instead of an error. Words have two: `share`, the share of people with a word that is
         to be found, see `Plan.recall`, and `probability`, with which it is to be found, 0.9 by default.
@@ -145,11 +173,18 @@ def plan(
     >>> tracking = plan(["yes", "no"], periods=12, epsilon=1.0, change=0.02)
     >>> tracking.people, tracking.period.people
     (551316, 45943)
+    >>> plan(["yes", "no"], epsilon=1.0, difference=0.02, power=0.8).groups
+    (45943, 45943)
     >>> shuffled = plan(shares(40), central_epsilon=0.5, delta=1e-8, people=100_000)
     >>> shuffled.epsilon > 4, shuffled.central.certificate.epsilon <= 0.5
     (True, True)
     """
     asked = as_question(question)
+    comparing = {"difference": difference, "power": power, "groups": groups, "ratio": ratio}
+    named = next((name for name, given in comparing.items() if given is not None), None)
+    if named is not None:
+        others = {"periods": periods, "renews": renews, "change": change, "central_epsilon": central_epsilon}
+        _refuse_beside(named, others | {"margin": margin, "l2": l2, "least": least} | goals)
     window = _window(periods, renews, change, people)
     goal = _goal(asked, goals, {"margin": margin, "l2": l2, "change": change})
     aimed = goal is not None and goal.target is not None
@@ -177,10 +212,13 @@ def plan(
     )
     whom: dict[str, Any] = {
         "people": people,
-        "population": _population(asked, population),
+        "population": None if named is not None else _population(asked, population),
         "seats": seats,
         "factor": 1.0 if change is None else CHANGE_PER_MARGIN,
     }
+    if named is not None:
+        check_delta_used(asked, setting)
+        return _plan_groups(asked, setting, criterion, epsilon, goal, population, people, **comparing)
     if central_epsilon is not None:
         central = CentralGoal.of(central_epsilon, delta, least, None if epsilon is None else setting.epsilon)
         solution, crowd = plan_shuffled(asked, setting, target, by, central, **whom)
@@ -197,7 +235,58 @@ def plan(
     return TrackingPlan(solution, crowd, window, periods, "" if target.value is None else target.name)
 
 
-_NAMES: Final = (*Planning.__annotations__, "periods", "renews", "change")
+def _plan_groups(
+    question: Question,
+    setting: Setting,
+    criterion: Criterion | None,
+    epsilon: float | None,
+    goal: Any,
+    population: Any,
+    people: object,
+    *,
+    difference: object,
+    **comparing: Any,
+) -> ComparisonPlan:
+    """The plan of two groups, by the margin of the first."""
+    if criterion not in (None, "margin"):
+        raise PlanError("a plan for a given difference compares designs by their margin: leave criterion out").at(
+            "criterion"
+        )
+    aim = None
+    if difference is not None:
+        aim = check_target("difference", difference, _widest(question), "what two answers can differ by")
+    both = _populations(question, population)
+    wanted = DifferenceGoal.of(aim, **comparing, populations=both)
+    first = None if people is None else wanted.first_of(people)
+    setting = setting if first is None else replace(setting, people=first)
+    whom: dict[str, Any] = {"people": first, "population": None if both is None else both[0]}
+    target = Target("difference", aim)
+    made, _ = solve_plan(question, setting, target, "margin", epsilon=epsilon, goal=goal, difference=wanted, **whom)
+    return ComparisonPlan(made, wanted)
+
+
+def _populations(question: Question, population: Any) -> tuple[Population, Population] | None:
+    """The populations of two groups: of one row for both, or of a row for each."""
+    rows = None if isinstance(population, Population | None) else np.asarray(population, dtype=object)
+    if rows is not None and rows.ndim == 2:
+        if len(rows) != 2:
+            raise PlanError("population must be one row of shares, or two rows, one for each group").at("population")
+        first, second = (_population(question, row) for row in rows.tolist())
+    else:
+        first = second = _population(question, population)
+    return None if first is None or second is None else (first, second)
+
+
+def _refuse_beside(name: str, others: dict[str, object]) -> None:
+    """Refuse what goes with one survey, or with periods, beside what goes with two groups."""
+    other = next((other for other, given in others.items() if given is not None), None)
+    if other is not None:
+        raise PlanError(
+            f"{name} is of two groups that are compared: leave {other} out; the plan shows the margin of a group"
+        ).at(other)
+
+
+_NAMES: Final = (*Planning.__annotations__, *("periods", "renews", "change", "difference", "power", "groups", "ratio"))
 """Arguments that every question accepts."""
 
 
@@ -242,15 +331,19 @@ def _target(
     if criterion not in (None, by):
         raise PlanError(f"a plan for a given {by} compares designs by it: leave criterion out").at("criterion")
     if of_one:
-        low, high = question.answer_range
-        width = float(np.max(np.subtract(high, low)))
         name, value = ("margin", margin) if change is None else ("change", change)
-        return Target(name, check_target(name, value, width, "what two answers can differ by")), by
+        return Target(name, check_target(name, value, _widest(question), "what two answers can differ by")), by
     if l2 is not None:
         farthest = question.workload.diameter
         return Target(by, check_target(by, l2, farthest, "the largest distance of two sets of answers")), by
     others = "".join(f"{name}, " for name in question.goals[:1])
     return Target("margin, l2 or change" if tracked else f"{others}margin or l2", None), by
+
+
+def _widest(question: Question) -> float:
+    """The largest difference of any answer."""
+    low, high = question.answer_range
+    return float(np.max(np.subtract(high, low)))
 
 
 def _goal(question: Question, wanted: dict[str, object], errors: dict[str, object]) -> Any:

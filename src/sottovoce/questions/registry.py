@@ -24,11 +24,11 @@ __all__ = ["QUESTIONS", "REGISTRY", "make_question", "question_from_statement", 
 
 RESERVED: Final = frozenset(
     (
-        *("answer", "central_delta", "central_epsilon", "change", "cost", "criterion", "delta", "epsilon", "every"),
-        *("grace", "help", "histories", "insecure", "json", "key", "l2", "least", "level", "margin", "max_counters"),
-        *("max_report_bytes", "mechanism", "minimum_reports", "periods", "picture", "population", "probability"),
-        *("rates", "relay", "renews", "repeats", "seed", "share", "smooth", "starts", "strategy", "title", "token"),
-        *("url", "people", "worker_cores", "workers"),
+        *("answer", "central_delta", "central_epsilon", "change", "cost", "criterion", "delta", "difference"),
+        *("epsilon", "every", "grace", "groups", "help", "histories", "insecure", "json", "key", "l2", "least"),
+        *("level", "margin", "max_counters", "max_report_bytes", "mechanism", "minimum_reports", "people", "periods"),
+        *("picture", "population", "power", "probability", "rates", "ratio", "relay", "renews", "repeats", "seed"),
+        *("share", "smooth", "starts", "strategy", "title", "token", "url", "worker_cores", "workers"),
     )
 )
 """Names of the options that every question has on the command line: no parameter of a kind may have one."""

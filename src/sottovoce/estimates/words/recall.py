@@ -41,6 +41,10 @@ class RecallGoal(NamedTuple):
         """The share that a plan must reach."""
         return self.share
 
+    def reached(self, question: Any, design: Any, people: int) -> float:
+        """The least share that a design finds so for `people`."""
+        return float(question.recall(design, people, self).reached)
+
 
 _DEFAULT_GOAL: Final = RecallGoal()
 
