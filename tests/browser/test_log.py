@@ -68,10 +68,11 @@ def test_a_page_without_its_log_or_with_a_survey_that_is_not_in_it_draws_nothing
     service: Service, visitor: Visitor
 ) -> None:
     visitor.expects("404")
-    for code in ("not_found", "not_in_log"):
+    for code in ("not_found", "not_in_log", "statement_gone"):
         survey = fresh(code)
         service.publish(survey)
-        visitor.context.route(f"**/v1/log/proofs/{survey.id}?block=0", log_that_is(code))
+        part = "statements" if code == "statement_gone" else "proofs"
+        visitor.context.route(f"**/v1/log/{part}/{survey.id}*", log_that_is(code))
         tab = SurveyPage.visit(visitor, survey)
         tab.choose("tea")
         tab.draw_button.click()
@@ -79,12 +80,13 @@ def test_a_page_without_its_log_or_with_a_survey_that_is_not_in_it_draws_nothing
         assert (tab.records(), visitor.reports_sent()) == ([], [])
 
 
-def test_one_request_to_the_log_for_an_answer_and_none_afterwards(service: Service, visitor: Visitor) -> None:
+def test_two_requests_to_the_log_for_an_answer_and_none_afterwards(service: Service, visitor: Visitor) -> None:
     survey = fresh("asked once")
     service.publish(survey)
     tab = SurveyPage.visit(visitor, survey)
     tab.answer("tea")
     tab.page.reload()
     tab.arrives()
-    [request] = visitor.asked("GET", r"/v1/log/.*")
-    assert request.url.endswith(f"/v1/log/proofs/{survey.id}?block=0")
+    asked = [request.url for request in visitor.asked("GET", r"/v1/log/.*")]
+    log = f"{service.url}/v1/log"
+    assert asked == [f"{log}/proofs/{survey.id}?block=0", f"{log}/statements/{survey.id}"]

@@ -95,7 +95,7 @@ function ofLog({ conflict, evidence }: TransparencyError, said: Said): Trouble {
     return said(
       "This survey is not in the list that everybody can see",
       "A collector lists all its surveys, so that nobody is asked in secret what others are not asked. This one does not " +
-        `show that this survey is in its list. ${NOTHING_SENT} Tell the person who gave you the address.`,
+        `show that this survey, as you see it, is in its list. ${NOTHING_SENT} Tell the person who gave you the address.`,
     );
   }
   const trouble = said(
