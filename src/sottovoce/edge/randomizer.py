@@ -57,7 +57,10 @@ class Randomizer:
         self._otherwise, self._ledger = otherwise, ledger
 
     def draw(self, rows: Sequence[InputRow]) -> list[EdgeReport | RowFault]:
-        """A report or a fault for every row, in their order."""
+        """A report or a fault for every row, in their order.
+
+        That order may depend on the values: pass reports on in the order of their ids, as `sottovoce randomize` does.
+        """
         if self._ledger is None:
             return [self._draw(row) for row in rows]
         return self._ledger.draw_once(self.survey, rows, self._draw)
