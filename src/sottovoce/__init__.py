@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sottovoce.estimates.comparing import compare
     from sottovoce.estimates.estimate import Estimate
     from sottovoce.expressions import Query, query
+    from sottovoce.histories import audit_device
     from sottovoce.mechanisms import MECHANISMS, Mechanism
     from sottovoce.planning.panel import plan_panel
     from sottovoce.planning.plan import Plan
@@ -59,6 +60,7 @@ _HOMES = {
     "Survey": "surveys.survey",
     "Tracking": "surveys.survey",
     "audit": "auditing",
+    "audit_device": "histories",
     "choices": "questions.choices",
     "compare": "estimates.comparing",
     "compose": "surveys.composition",
@@ -102,6 +104,7 @@ __all__ = [
     "__version__",
     "adaptive",
     "audit",
+    "audit_device",
     "choices",
     "compare",
     "compose",

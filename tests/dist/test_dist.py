@@ -264,7 +264,7 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(first: Built) 
     source = first.clone / "src"
     tracked = subprocess.run(["git", "ls-files"], cwd=source, check=True, capture_output=True, text=True)
     assert carried == set(tracked.stdout.splitlines())
-    assert {"sottovoce/py.typed", "sottovoce/auditing/client.mjs"} <= carried
+    assert {"sottovoce/py.typed", "sottovoce/auditing/client.mjs", "sottovoce/histories/device.mjs"} <= carried
     assert "sottovoce/collector/pages/assets/survey.js" in carried
     assert {"licenses/LICENSE", "entry_points.txt"} <= stated
 

@@ -21,8 +21,8 @@ CLIENTS = Path(__file__).parents[2] / "clients"
 ROOMS_IN_ORDER = (
     *("core", "randomness", "kernels", "domain", "workloads", "expressions", "theory", "mechanisms", "auditing"),
     *("projections", "strategies", "figures", "estimates", "questions", "surveys", "planning", "adaptive", "formats"),
-    *("protocol", "oblivious", "transparency", "device", "edge", "analyst", "disclosure", "service", "collector"),
-    *("relay", "engines", "lab"),
+    *("protocol", "oblivious", "transparency", "device", "histories", "edge", "analyst", "disclosure", "service"),
+    *("collector", "relay", "engines", "lab"),
     *("the public face", "cli", "__main__"),
 )
 """Packages of sottovoce. Each imports itself and what stands before it, and nothing else."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.auditing import DEFAULT_DELTA
 from sottovoce.cli.arguments import add_epsilon, add_integer, add_json, add_number, refuse_options
+from sottovoce.cli.audit_device import add_device_options, run_device_audit
 from sottovoce.cli.output import console, print_json, progress, titled_table
 from sottovoce.core.progress import steps
 
@@ -45,6 +46,7 @@ examples:
   sottovoce audit --survey survey.json                 the survey that is deployed, at its size
   sottovoce audit --survey survey.json --seconds 1000  run more of a large one
   sottovoce audit --survey survey.json --client dist/sottovoce.min.js
+  sottovoce audit --device                             the device itself, through all short histories
   sottovoce audit hadamard subset_selection --epsilon 0.5
   sottovoce audit randomized_response --epsilon 2 --values 5
   sottovoce audit --all --html soundness.html          every mechanism at several epsilons, as one page
@@ -84,6 +86,7 @@ def register(parser: Parser) -> None:
         action="store_true",
         help=f"at epsilon {', '.join(f'{epsilon:g}' for epsilon in GRID)}; takes minutes",
     )
+    add_device_options(parser)
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write the results as one page")
     add_json(parser)
     parser.set_defaults(run=_run)
@@ -95,6 +98,9 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.auditing.page import render
     from sottovoce.core.files import check_file, write_file
 
+    if arguments.device:
+        return run_device_audit(arguments)
+    refuse_options(arguments, "belongs to an audit of a device: give --device too", "history")
     survey = _survey(arguments)
     names, epsilons = _subjects(arguments)
     if arguments.html is not None:
