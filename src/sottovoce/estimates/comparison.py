@@ -25,6 +25,7 @@ from sottovoce.core.words import guarantee, plural
 from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.differences import DifferenceInterval, difference_of_arms, ratio_of_arms
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.intervals import Interval
 from sottovoce.estimates.lasting import LASTING, LOOKS, lasting_ratio
 from sottovoce.estimates.series import PickedAnswer
 from sottovoce.estimates.table_files import EstimateTable, FilePath, arrow_table, write_csv, write_parquet
@@ -194,6 +195,11 @@ class Comparison:
             level=self.level,
         )
 
+    def interval(self) -> Interval:
+        """The intervals of all differences."""
+        low, high, method = zip(*self._intervals, strict=True)
+        return Interval(np.array(low), np.array(high), "; ".join(dict.fromkeys(method)))
+
     @cached_property
     def joint(self) -> JointTest:
         """Whether any of the compared answers differs, all of them together.
@@ -206,7 +212,7 @@ class Comparison:
         spread, change = self._spread, self._raw
         directions = None if spread is None else self.first._changes(self.picked)
         if spread is None or directions is None or self.always or self._error.any():
-            least = float(self._adjusted.min())
+            least = float(self.adjusted_p_values.min())
             return JointTest(math.nan, 0, least, "the least p-value, adjusted for the number of answers")
         axes, sizes, _ = np.linalg.svd(directions, full_matrices=False)
         axes = axes[:, sizes > _RANK * sizes.max(initial=0.0)]
@@ -273,8 +279,8 @@ class Comparison:
         ]
 
     @cached_property
-    def _p_values(self) -> Floats:
-        """Of no difference: of any that bias and bins can make of none."""
+    def p_values(self) -> Floats:
+        """The p-values of all compared answers: of no difference, or of any that bias and bins can make of none."""
         nearest = self._raw.clip(-self._error, self._error)
         if self._processes is not None:
             return lasting_p_values(*self._processes, nearest)
@@ -297,15 +303,15 @@ class Comparison:
         return None if first is None or second is None else first + second
 
     @cached_property
-    def _adjusted(self) -> Floats:
-        """By Holm; answers that always differ by the same, such as "yes" and "no", count as one."""
+    def adjusted_p_values(self) -> Floats:
+        """The p-values, adjusted for their number (Holm); "yes" and "no", each of which tells the other, are one."""
         if self._spread is None:
-            return holm(self._p_values)
+            return holm(self.p_values)
         variances = np.diag(self._spread)
         varies = variances > _SAME * variances.max()  # others are certain, and like none
         sizes = np.sqrt(np.where(varies, variances, np.inf))
         alike = np.eye(len(self), dtype=np.bool_) | (np.abs(self._spread) >= (1 - _SAME) * np.outer(sizes, sizes))
-        return np.maximum(holm(self._p_values, alike.argmax(axis=1)), self._p_values)
+        return np.maximum(holm(self.p_values, alike.argmax(axis=1)), self.p_values)
 
     def _index(self, name: object) -> int:
         labels = self.labels()
@@ -334,8 +340,8 @@ class Comparison:
             method=interval.method,
             level=self.level,
             is_share=picked.is_share,
-            p_value=float(self._p_values[index]),
-            adjusted_p_value=float(self._adjusted[index]),
+            p_value=float(self.p_values[index]),
+            adjusted_p_value=float(self.adjusted_p_values[index]),
         )
 
     # --- other forms ------------------------------------------------------------------------
@@ -356,7 +362,7 @@ class Comparison:
 
     def _shown(self, most: int) -> list[int]:
         """All of them, or those of the least p-values."""
-        order = np.argsort(self._p_values, kind="stable")[:most]
+        order = np.argsort(self.p_values, kind="stable")[:most]
         return sorted(order.tolist())
 
     def _cells(self, index: int) -> tuple[str, ...]:
