@@ -471,11 +471,7 @@ def test_faults_after_many_blocks(compiled: Path, tmp_path: Path) -> None:
 
 
 READS_ANYTHING = {
-    "any epsilon": (
-        "surveys/read.js",
-        "epsilon: checkEpsilon(json.epsilon)",
-        "epsilon: checkEpsilon(Math.abs(json.epsilon))",
-    ),
+    "any epsilon": ("core/limits.js", '"epsilon", found', '"epsilon", Math.abs(found)'),
     "unknown fields": ("surveys/read.js", 'checkFields(json, "a survey",', '((...known) => known)(json, "a survey",'),
 }
 
