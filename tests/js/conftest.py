@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -29,3 +30,10 @@ def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         pytest.skip(reason)
     with running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def compiled(client: Bridge, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The client's modules, one file each."""
+    base = tmp_path_factory.getbasetemp()
+    return built(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base).parents[1] / "src"

@@ -6,7 +6,6 @@ Node process, until all are found.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +16,9 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from auditing.planted.fault import PlantedFault
+from auditing.planted.in_typescript import TYPESCRIPT
 from commands import run_here
-from js.bridge import Bridge, built
 from js.surveys import mean, queries, stated
 from sottovoce.auditing.client import audit_client, audit_clients
 from sottovoce.core.errors import MechanismError
@@ -354,13 +354,6 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
 }
 
 
-@pytest.fixture(scope="session")
-def compiled(client: Bridge, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The client's modules, one file each."""
-    base = tmp_path_factory.getbasetemp()
-    return built(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base).parents[1] / "src"
-
-
 def planted(compiled: Path, folder: Path, fault: Fault) -> Path:
     """A copy of the client with the fault."""
     shutil.copytree(compiled, folder)
@@ -438,49 +431,10 @@ def test_faults_where_an_application_gives_no_source(compiled: Path, tmp_path: P
     assert ["called without a source, where Python sends" in audit.difference for audit in found] == [True] * 4
 
 
-ONLY_LATER = {
-    "the thirtieth block is the one before": (
-        "randomness/source.js",
-        "this.#fill(this.#pool.fill(0));",
-        "const kept = this.#pool.slice(); this.#fill(this.#pool.fill(0)); "
-        "if (++globalThis.blocks % 30 === 0) this.#pool.set(kept);",
-    ),
-    "the last byte of a block is used twice": (
-        "randomness/source.js",
-        "this.#fill(this.#pool.fill(0));\n        this.#at = 0;",
-        "this.#fill(this.#pool.fill(0));\n        this.#at = this.#block && this.#at === this.#block ? 1 : 0;",
-    ),
-    "the ten-thousandth report is told": (
-        "surveys/survey.js",
-        "randomize(value, source = systemSource) {",
-        "randomize(value, source = systemSource) { globalThis.reports = (globalThis.reports ?? 0) + 1; "
-        "if (globalThis.reports === 10_000) source = { below: () => 0, bernoulli: () => true };",
-    ),
-}
-
-
-def test_faults_after_many_blocks(compiled: Path, tmp_path: Path) -> None:
-    """Which 2,048 reports, or five blocks, did not reach."""
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    clients = [planted(compiled, tmp_path / str(i), fault) for i, fault in enumerate(ONLY_LATER.values())]
-    text = clients[0].parent / "randomness" / "source.js"
-    text.write_text(f"globalThis.blocks = 0;\n{text.read_text()}")
-    survey = sv.Survey(sv.shares(6), epsilon=1.0, mechanism="randomized_response")  # words are drawn again
-    found = [audit_client(survey, client, seconds=16) for client in clients]
-    assert ["called without a source, where Python sends" in audit.difference for audit in found] == [True] * 3
-
-
-READS_ANYTHING = {
-    "any epsilon": ("core/limits.js", '"epsilon", found', '"epsilon", Math.abs(found)'),
-    "unknown fields": ("surveys/read.js", 'checkFields(json, "a survey",', '((...known) => known)(json, "a survey",'),
-}
-
-
-def test_surveys_that_must_be_refused(compiled: Path, tmp_path: Path) -> None:
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    clients = [planted(compiled, tmp_path / str(i), fault) for i, fault in enumerate(READS_ANYTHING.values())]
-    found = audit_clients(sv.Survey(sv.shares(5), epsilon=1.0), clients, seconds=0.2)
-    assert [audit.difference.partition(": ")[0] for audit in found] == ["it reads a survey that Python refuses"] * 2
+@pytest.mark.parametrize("fault", [one for one in TYPESCRIPT if not one.long and not one.missed], ids=lambda f: f.name)
+def test_faults_that_hide(compiled: Path, fault: PlantedFault) -> None:
+    """After many blocks, in what the client remembers, in special values, and in surveys that it must refuse."""
+    assert fault.found_by(compiled)
 
 
 def test_a_client_that_cannot_answer_the_survey(compiled: Path, tmp_path: Path) -> None:

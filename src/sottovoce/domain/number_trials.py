@@ -48,5 +48,6 @@ def _values(grid: NumberGrid) -> Iterator[Any]:
     middle = grid.middle
     yield from (Decimal(middle), Fraction(middle), np.float32(middle), round(middle), np.int64(round(middle)))
     yield from (10**400, -(10**400), Decimal("1e400"), Fraction(-(10**400)), Fraction(1, 3))
+    yield from (math.inf, -math.inf, Decimal("Infinity"), np.float32(-math.inf))
     if grid.missing is not None:
         yield from (None, math.nan)
