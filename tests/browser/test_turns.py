@@ -180,7 +180,7 @@ def test_a_calendar_file_holds_the_turn_and_nothing_private(service: Service, vi
 def test_a_turn_that_has_passed_stays_empty(service: Service, visitor: Visitor, time: Time) -> None:
     survey = publish(service, periods=4, renews=None)
     tab = SurveyPage.visit(visitor, survey)
-    expect(tab.page.get_by_text("ε = 1 once, for all 4 weeks together")).to_be_visible()
+    expect(tab.page.get_by_text("epsilon 1 for all 4 weeks together")).to_be_visible()
     expect(tab.page.get_by_role("checkbox")).to_have_count(0)
     mine = own(tab, survey)
     time.go(tab, mine.closes)

@@ -40,6 +40,7 @@ PUBLIC = [
     "__version__",
     "adaptive",
     "audit",
+    "audit_device",
     "choices",
     "compare",
     "compose",
