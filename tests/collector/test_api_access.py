@@ -13,7 +13,6 @@ from sottovoce.service.http.route import Route
 
 ADDRESSES = {
     "{survey_id}": DRINKS.id,
-    "{round_number}": "1",
     "{digest}": "0" * 64,
     "{segment_number}": "0",
     "{token_id}": "0" * 8,
@@ -67,11 +66,12 @@ def test_what_is_open_and_what_is_not() -> None:
         "get_consistency",
         "get_health",
         "get_key",
+        "get_latest_round",
         "get_log_proof",
         "get_openapi",
         "get_readiness",
-        "get_round",
         "get_sealing_keys",
+        "get_statement",
         "get_survey",
         "get_time",
         "list_log_entries",
