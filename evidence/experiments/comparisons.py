@@ -64,7 +64,7 @@ _LOOKS: Final = 100
 _MOST: Final = 20_000
 """Reports of the first group at the last look."""
 
-_RUNS: Final = 400
+_RUNS: Final = 1_500
 
 
 class Group2(NamedTuple):
@@ -205,7 +205,7 @@ KINDS: Final = (
         (2_000, 1_000),
         _records,
     ),
-    Kind("words", sv.words(4, "latin"), (2.0, 4.0), (3_000, 2_000), _words, ["tea", "water", "cocoa"], 0.1),
+    Kind("words", sv.words(6, "latin"), (2.0, 4.0), (3_000, 2_000), _words, ["tea", "water", "cocoa"], 0.1),
 )
 
 
@@ -308,19 +308,19 @@ def _lines(runs: int, pool: Executor) -> Iterator[str]:
     powers = [pool.submit(planned_power, *case) for case in PLANNED]
     lasting = [pool.submit(watched, *case, runs) for case in WATCHED]
     stopped = [pool.submit(watched_power, *case, runs) for case in STOPPED]
-    yield from _HEAD.strip().split("\n")
+    yield from _HEAD.strip("\n").split("\n")
     headings: tuple[str, ...] = "first group", "second group", "largest size", "difference, least", "ratio, least"
     yield from _table(headings, [_exact_row(*each) for each in zip(EXACT, sizes, strict=True)])
-    yield from _POWER.strip("\n").split("\n")
+    yield from _text(_POWER)
     headings = "epsilon", "shares", "people planned", "exact power"
     yield from _table(headings, [_power_row(*each) for each in zip(PLANNED, powers, strict=True)])
-    yield from _SIMULATED.format(runs=runs).strip("\n").split("\n")
+    yield from _text(_SIMULATED.format(runs=runs))
     headings = "question", "groups", "answers", "one answer", "all together", "any, by Holm", "intervals hold zero"
     yield from _table(headings, [_kind_row(*each) for each in zip(KINDS, kinds, strict=True)])
-    yield from _WATCHED.format(runs=runs, most=_MOST, looks=_LOOKS).strip("\n").split("\n")
+    yield from _text(_WATCHED.format(runs=runs, most=_MOST, looks=_LOOKS))
     headings = "epsilon", "share", "groups", "test of one look", "`always=True`", "interval ever wrong, 10 points"
     yield from _table(headings, [_watched_row(*each) for each in zip(WATCHED, lasting, strict=True)])
-    yield from _STOPPED.format(runs=runs).strip("\n").split("\n")
+    yield from _text(_STOPPED.format(runs=runs))
     many = "seen with as many", "with twice", "with 3 times"
     headings = "epsilon", "shares", "planned in each group", *many, "stopped at, on average"
     yield from _table(headings, [_stopped_row(*each) for each in zip(STOPPED, stopped, strict=True)])
@@ -355,6 +355,11 @@ def _stopped_row(case: tuple[float, tuple[float, float]], found: Future[tuple[in
 
 def _against(one: float, other: float) -> str:
     return f"{100 * one:g} % against {100 * other:g} %"
+
+
+def _text(text: str) -> Iterator[str]:
+    yield ""
+    yield from text.strip("\n").split("\n")
 
 
 def _named(group: Group) -> str:
@@ -402,16 +407,16 @@ _SIMULATED: Final = """
 
 ## Other questions, simulated
 
-Both groups come from one population, {runs} times, for words a tenth of that. *One answer*: the share of 5 % tests that
+Both groups come from one population, {runs:,} times, words a tenth of it. *One answer*: the share of 5 % tests that
 are significant, over all answers; *all together*: of `joint`; *any, by Holm*: how often any adjusted p-value is at most
-5 %. All should be at most 5 %, but for the simulation's own error: a standard error of about 1 point, for words of 4.
+5 %. All should be at most 5 %, but for the simulation's own error: a standard error of half a point, for words of 2.
 """
 
 _WATCHED: Final = """
 
 ## Watched tests
 
-{runs} tests of a yes-no question that are looked at {looks} times until the first group has {most:,} reports, and
+{runs:,} tests of a yes-no question that are looked at {looks} times until the first group has {most:,} reports, and
 stopped when they are significant. Nothing differs: a test of one look is then wrong far more often than 5 %,
 `always=True` is not. The last column is of groups that differ by 10 points: how often the interval excludes the truth
 at any look.
@@ -421,7 +426,7 @@ at any look.
 _STOPPED: Final = """
 
 How many people a watched test takes: a difference for which so many are planned, for one look with a power of 80 %, in
-{runs} tests that are looked at 40 times.
+{runs:,} tests that are looked at 40 times.
 """
 
 
