@@ -28,6 +28,7 @@ from vectors_adaptive import adaptive_vectors
 from vectors_calendars import calendar_vectors
 from vectors_collector import collector_vectors
 from vectors_expressions import expression_vectors
+from vectors_groups import group_vectors
 from vectors_log import log_vectors
 from vectors_numbers import number_vectors
 from vectors_oblivious import oblivious_vectors
@@ -395,6 +396,7 @@ def files() -> dict[str, str]:
     contents["seats.json"] = seat_vectors()
     contents["calendars.json"] = calendar_vectors()
     contents["relays.json"] = relay_vectors()
+    contents["groups.json"] = group_vectors(Recorder)
     contents["log.json"] = log_vectors()
     contents["strategies.json"] = strategy_vectors(Recorder)
     contents["tables.json"] = table_vectors(Recorder)

@@ -223,7 +223,7 @@ def simulated(number: int, runs: int) -> tuple[int, float, float, float, float]:
             survey.estimate(survey.simulate(kind.values(rng, n), seed=int(rng.integers(2**31))))
             for survey, n in zip(surveys, kind.people, strict=True)
         ]
-        comparison = sv.compare(estimates[0], estimates[1], kind.answers)
+        comparison = sv.compare(estimates[0], estimates[1], answers=kind.answers)
         low, high = comparison.interval()
         answers = len(comparison)
         single.append(float((comparison.p_values <= ALPHA).mean()))

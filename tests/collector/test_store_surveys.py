@@ -99,7 +99,7 @@ def test_attachments_are_shared_and_stay_with_the_statements_that_name_them(stor
 def test_statements_of_the_log_outlive_their_surveys(store: Store) -> None:
     panel, asked = survey_record("panel"), survey_record("round", parent=survey_record("panel").id, round=1)
     tracking = survey_record("tracking", kind="tracking")
-    period = survey_record("period", parent=tracking.id, round=1)
+    period = survey_record("period", parent=tracking.id, round=1, is_derived=True)
     for record in (panel, asked, tracking, period):
         store.publish(record, {})
     for _ in range(2):

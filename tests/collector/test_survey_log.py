@@ -80,7 +80,7 @@ def test_rounds_have_entries_and_periods_have_none(store: Store) -> None:
     store.publish(survey_record("panel"), {})
     store.publish(survey_record("round", parent=survey_id("panel"), round=1), {})
     store.publish(survey_record("tracking", kind="tracking"), {})
-    store.publish(survey_record("period", parent=survey_id("tracking"), round=1), {})
+    store.publish(survey_record("period", parent=survey_id("tracking"), round=1, is_derived=True), {})
     assert published(store) == [survey_id(name) for name in ("panel", "round", "tracking")]
 
 

@@ -276,7 +276,7 @@ def test_named_words_are_compared() -> None:
     first = estimate(question, ["tea"] * 3000 + ["coffee"] * 1000, 1, 4.0, people=4000)
     second = estimate(question, ["tea"] * 2000 + ["coffee"] * 2000, 2, 4.0, people=4000)
     for always in (False, True):
-        comparison = sv.compare(first, second, ["tea", "cocoa"], always=always)
+        comparison = sv.compare(first, second, answers=["tea", "cocoa"], always=always)
         assert comparison["tea"].value == pytest.approx(0.25, abs=0.1)
         assert comparison["cocoa"].low < 0 < comparison["cocoa"].high
     with refuses(SurveyError, "answers"):
@@ -295,7 +295,7 @@ def test_a_comparison_has_the_forms_of_an_estimate(drinks: Comparison) -> None:
 
 
 def test_only_named_answers_count_as_tests(drinks: Comparison) -> None:
-    alone = sv.compare(drinks.first, drinks.second, ["water"])
+    alone = sv.compare(drinks.first, drinks.second, answers=["water"])
     assert alone["water"].adjusted_p_value == alone["water"].p_value
     assert "tea" not in alone
     with pytest.raises(UnknownAnswerError):
@@ -336,20 +336,21 @@ def test_estimates_that_share_people_are_refused(drinks: Comparison) -> None:
 
 def test_bad_arguments_are_refused(drinks: Comparison) -> None:
     first, second = drinks.first, drinks.second
-    for field, given in (
-        ("first", ("tea", second)),
-        ("second", (first, None)),
-        ("answers", (first, second, "tea")),
-        ("answers", (first, second, [])),
-        ("answers", (first, second, ["tea", "tea"])),
-        ("answers", (first, second, ["juice"])),
-        ("level", (first, second, None, 1.0)),
-        ("level", (first, second, None, math.nan)),
-        ("always", (first, second, None, 0.95, "so far")),
-        ("always", (first, second, None, 0.95, "never")),
+    for field, given, named in (
+        ("first", ("tea", second), {}),
+        ("second", (first, None), {}),
+        ("other", (first, second, "B"), {}),
+        ("answers", (first, second), {"answers": "tea"}),
+        ("answers", (first, second), {"answers": []}),
+        ("answers", (first, second), {"answers": ["tea", "tea"]}),
+        ("answers", (first, second), {"answers": ["juice"]}),
+        ("level", (first, second), {"level": 1.0}),
+        ("level", (first, second), {"level": math.nan}),
+        ("always", (first, second), {"always": "so far"}),
+        ("always", (first, second), {"always": "never"}),
     ):
         with refuses(SurveyError, field):
-            sv.compare(*given)
+            sv.compare(*given, **named)
 
 
 def test_quantiles_are_refused_with_a_remedy() -> None:
@@ -357,5 +358,5 @@ def test_quantiles_are_refused_with_a_remedy() -> None:
     first, second = (estimate(question, [10.0, 50.0] * 300, seed) for seed in (1, 2))
     for name in ("median", "standard deviation"):
         with refuses(SurveyError, "answers") as refusal:
-            sv.compare(first, second, [name])
+            sv.compare(first, second, answers=[name])
         assert "at or below" in str(refusal.value)

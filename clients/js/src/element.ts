@@ -56,6 +56,8 @@ export interface SottovoceSurveyElement extends HTMLElement {
   collector: string;
   /** The survey's id, or its title. */
   survey: string;
+  /** The group that reports are sent for, in the open, of a survey with groups; without it the person says it. */
+  group: string;
   /** The collector's public key in base64url; without it the first one that this origin sees is trusted for good. */
   key: string;
   /** A relay to fetch everything through: then no connection goes to the collector, and the survey must state that relay. */

@@ -26,8 +26,17 @@ from sottovoce.estimates.words.estimate import WordAnswer
 from sottovoce.estimates.words.search import SearchRule
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.protocol.estimates import WordsAnswer
-from sottovoce.protocol.surveys import Embedding, PeriodStatus, RoundStatus, SegmentEntry, Status
+from sottovoce.protocol.surveys import (
+    Embedding,
+    GroupList,
+    GroupStatus,
+    PeriodStatus,
+    RoundStatus,
+    SegmentEntry,
+    Status,
+)
 from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.groups import GroupName
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.surveys.survey import Survey, Tracking
@@ -122,7 +131,25 @@ class LiveSurvey:
 
         `rule` and `progress` are those of a search for words. Any word can then be asked for, with `estimate.of`.
         """
-        return self.answerable.estimate(self.aggregate(), rule=rule, progress=progress)
+        survey = self.answerable
+        reports = self.aggregate() if survey.takes_reports else self._counts_of_groups()
+        return survey.estimate(reports, rule=rule, progress=progress)
+
+    def groups(self) -> list[GroupStatus]:
+        """The public groups of a survey that states some, with their reports."""
+        return read(self._connection.http.get(f"{self._path}/groups"), GroupList).groups
+
+    def group(self, name: GroupName) -> LiveSurvey:
+        """One group of a survey: its status, its aggregate and its estimate."""
+        return LiveSurvey(self._connection, self.answerable.in_group(name))
+
+    def _counts_of_groups(self) -> dict[str, Aggregate]:
+        """The counts of every group that has the collector's minimum number of reports."""
+        enough = max(1, self.status().minimum_reports)
+        large = [group.label for group in self.groups() if group.n_reports >= enough]
+        if not large:
+            raise NoReportsError(f"no group has {enough:,} reports yet; ask again later")
+        return {label: self.group(label).aggregate() for label in large}
 
     def shares_of(self, words: Iterable[str], level: float = 0.95) -> list[WordAnswer]:
         """The shares of these words by the collector's own estimate, without fetching the counts.
@@ -319,7 +346,7 @@ class LiveSurvey:
 
         Repeated, it writes only what is missing. `sottovoce.analyst.parquet.read_export` counts the files again.
         """
-        if isinstance(self.survey, Survey):
+        if isinstance(self.survey, Survey) and self.survey.takes_reports:
             with advancing(progress, "exporting", unit="reports") as advance:
                 return self._export(Path(folder), advance)
         done = Exported(0, 0, 0)
@@ -330,8 +357,11 @@ class LiveSurvey:
         return done
 
     def _parts(self) -> Iterator[tuple[str, LiveSurvey]]:
-        """The rounds or periods, each with the name of its folder."""
-        if isinstance(self.survey, Tracking):
+        """The rounds, periods or groups, each with the name of its folder."""
+        if isinstance(self.survey, Survey):
+            for group in self.groups():
+                yield f"group-{group.number:05d}", self.group(group.label)
+        elif isinstance(self.survey, Tracking):
             for period in self.periods():
                 if period.state != "deleted":
                     yield f"period-{period.number:05d}", self.period(period.number)

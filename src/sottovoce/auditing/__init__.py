@@ -96,9 +96,17 @@ def audit(
         ).at("subject")
     else:
         _refuse_instance(epsilon=epsilon, domain_size=domain_size, delta=delta)
-        audited = Subject(subject) if isinstance(subject, Mechanism) else Subject(subject.mechanism, subject)
+        audited = Subject(subject) if isinstance(subject, Mechanism) else _surveyed(subject)
     with advancing(progress, "auditing", unit="runs of the device") as advance:
         return _audited(audited, samples, alpha, Budget(seconds, advance, runs=enough))
+
+
+def _surveyed(survey: AuditedSurvey) -> Subject:
+    """A survey as devices run it: of one with groups that of a group."""
+    from sottovoce.auditing.subject import Subject
+
+    answered: AuditedSurvey = getattr(survey, "answered", survey)
+    return Subject(answered.mechanism, answered)
 
 
 def _audited(subject: Subject, samples: int | None, alpha: float, whole: Budget) -> AuditResult:

@@ -54,6 +54,11 @@ def register(parser: Parser) -> None:
     parser.add_argument("survey", metavar="SURVEY", help="id of the survey, the beginning of one, or a title")
     parser.add_argument("value", metavar="VALUE", help="the private value, or - to read it from standard input")
     parser.add_argument(
+        "--group",
+        metavar="GROUP",
+        help="the group that the report is sent for, in the open, of a survey with groups: B, or arm=B,platform=web",
+    )
+    parser.add_argument(
         "--otherwise", metavar="VALUE", help="send this value for any value outside the domain (default: refuse those)"
     )
     parser.add_argument("--key", metavar="KEY", help="the collector's public key (default: trust the first one seen)")
@@ -103,7 +108,19 @@ def _answer(device: Device, arguments: argparse.Namespace) -> Receipt:
         text = _line(sys.stdin.buffer.readline()) if arguments.value == "-" else arguments.value
         return survey.parse(text)
 
-    return device.answer(arguments.url, survey_id, value, otherwise=otherwise)
+    group = None if arguments.group is None else _group(arguments.group)
+    return device.answer(arguments.url, survey_id, value, group=group, otherwise=otherwise)
+
+
+def _group(text: str) -> str | dict[str, str]:
+    """A group as it is typed: one value, or values of several variables.
+
+    Examples
+    --------
+    >>> _group("B"), _group("arm=B,platform=web")
+    ('B', {'arm': 'B', 'platform': 'web'})
+    """
+    return dict(part.split("=", 1) for part in text.split(",")) if "=" in text else text
 
 
 def _write_calendar(receipt: Receipt, path: Path) -> str:

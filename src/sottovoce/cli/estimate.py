@@ -17,6 +17,7 @@ from sottovoce.cli.curve import (
     watch_curve,
     written_files,
 )
+from sottovoce.cli.estimate_groups import add_group_options, deliver_groups, refuse_group_options, wants_groups
 from sottovoce.cli.estimate_table import estimate_page
 from sottovoce.cli.output import check_picture, console, print_json, working
 from sottovoce.core.progress import hushed
@@ -40,6 +41,8 @@ Estimate the answers from all reports counted so far: raw (unbiased) and project
 100 %), with intervals, a bound on the error, and how far malicious devices could have moved it. The estimate is
 computed here, from the collector's counts or from files that sottovoce aggregate wrote; several files are added up.
 A survey of words gives the words that were found, and the shares of any that are named with --word or --words.
+Of a survey with groups, --by shows the groups that a variable makes, --compare two of them, and --weights the answers
+of a population whose shares are known.
 A tracking survey gives the curve of one answer over the periods, with intervals, a band for all periods and its trend.
 An interval of one look is right that often if you look once. Who watches, looks often: with --watch, intervals hold at
 every look together until the survey is sealed, and so do those of open periods of a tracking survey.
@@ -57,6 +60,8 @@ examples:
   sottovoce estimate 3f9a11c2 --csv colours.csv
   sottovoce estimate --aggregate monday.bin tuesday.bin
   sottovoce estimate Symptoms --word cough --words list.txt                             a survey of words
+  sottovoce estimate Drinks --compare A B                                               a survey with groups
+  sottovoce estimate Drinks --weights population.csv
   sottovoce estimate "Do you cycle?" --answer yes --smooth --picture cycling.png      a tracking survey
 """
 
@@ -120,6 +125,7 @@ def register(parser: Parser) -> None:
     parser.add_argument("--csv", type=Path, metavar="PATH", help="also write all answers, or all periods, as CSV")
     parser.add_argument("--parquet", type=Path, metavar="PATH", help="also write them as Parquet")
     _add_words(parser)
+    add_group_options(parser)
     add_curve(parser)
     add_connection(parser)
     parser.set_defaults(run=_run)
@@ -166,6 +172,8 @@ def _run(arguments: argparse.Namespace) -> int:
     _refuse_fixed_alone(arguments)
     _refuse_words_options(arguments, live.answerable.question)
     rule = _given_rule(arguments)
+    if arguments.watch:
+        refuse_group_options(arguments, "shows one look: leave --watch out")
     if not arguments.watch:
         with working("estimating"):
             estimate = live.estimate(rule)
@@ -223,6 +231,9 @@ def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
 
 
 def _deliver(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> None:
+    if wants_groups(arguments):
+        deliver_groups(arguments, estimate)
+        return
     _draw(arguments, estimate)
     if not arguments.json:
         console().print(estimate_page(_result(arguments, live, estimate), arguments.level))
@@ -335,6 +346,7 @@ def _refuse_options_of_one_estimate(arguments: argparse.Namespace) -> None:
     """Refuse options that a curve does not read: it has no sums, searches or influence."""
     names = ("top", "hostile", "always", *_OF_LISTED, *_OF_WORDS)
     refuse_options(arguments, "is for surveys that are asked once; follow an answer of this one with --answer", *names)
+    refuse_group_options(arguments, "is for surveys that are asked once")
 
 
 def _given_rule(arguments: argparse.Namespace) -> SearchRule | None:

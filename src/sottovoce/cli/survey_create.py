@@ -14,11 +14,13 @@ from sottovoce.cli.output import console, print_json, report_warning, working
 from sottovoce.cli.period_options import add_calendar, given_calendar, people_of_a_period
 from sottovoce.cli.survey_options import (
     add_design,
+    add_groups,
     add_parameters,
     add_relay,
     asked_question,
     example_words,
     given_design,
+    given_groups,
     given_parameters,
     given_relay,
     how_to_write,
@@ -115,6 +117,7 @@ def _add_asking(parser: Parser, kind: type[Question]) -> None:
     add_integer(parser, "--people", "N", "expected number of people", DEFAULT_PEOPLE)
     add_design(parser, kind)
     add_calendar(parser)
+    add_groups(parser)
     add_relay(parser)
     parser.set_defaults(state=partial(_survey, kind))
 
@@ -134,7 +137,12 @@ def _survey(kind: type[Question], asked: argparse.Namespace) -> Survey | Trackin
     from sottovoce.surveys.survey import Survey
 
     question, stated = asked_question(kind, asked), given_calendar(asked)
-    settings = {"title": asked.title, "relay": given_relay(asked), **given_design(asked)}
+    settings = {
+        "title": asked.title,
+        "relay": given_relay(asked),
+        "groups": given_groups(asked),
+        **given_design(asked),
+    }
     if not stated:
         with working("comparing designs"):
             return Survey(question, epsilon=asked.epsilon, people=asked.people, **settings)
@@ -209,6 +217,9 @@ def _run(arguments: argparse.Namespace) -> int:
     # Programs get the whole id; people a short one.
     answer = f"sottovoce answer {url} {survey.id if arguments.json else survey.id[:12]} VALUE"
     page = f"{url}/s/{survey.id}"
+    groups = None if isinstance(survey, Panel) else survey.groups
+    if groups is not None:
+        answer += " --group GROUP"
     watch = (
         f"sottovoce ask {survey.id[:12]} QUESTION --reports N"
         if panel
@@ -222,6 +233,8 @@ def _run(arguments: argparse.Namespace) -> int:
     out.print(f"{status.kind}, {_private(survey)}, {status.mechanism or plural(status.rounds or 0, 'round')}")
     if not isinstance(survey, Panel) and survey.relay is not None:
         out.print(f"{survey.amplified()}", soft_wrap=True)
+    if groups is not None:
+        out.print(f"sent in the open: {groups}", markup=False, soft_wrap=True)
     where = f" in a {survey.part}" if isinstance(survey, (Panel, Tracking)) else ""
     out.print(f"no estimate below {plural(status.minimum_reports, 'report')}{where}\n")
     out.print(f"people answer at:  {page}", markup=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sottovoce.cli.arguments import Options, add_integer, add_number, number, whole_number
-from sottovoce.core.errors import DomainError
+from sottovoce.core.errors import DomainError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY
 from sottovoce.surveys.relay import DEFAULT_CENTRAL_DELTA, Relay
 
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_design",
+    "add_groups",
     "add_parameters",
     "add_relay",
     "asked_question",
     "design_words",
     "example_words",
     "given_design",
+    "given_groups",
     "given_parameters",
     "given_relay",
     "how_to_write",
@@ -350,6 +352,31 @@ def design_words(settings: dict[str, Any]) -> list[str]:
     """
     changed = {name: value for name, value in settings.items() if value != _DESIGN_DEFAULTS[name]}
     return [word for name, value in changed.items() for word in (f"--{name.replace('_', '-')}", f"{value}")]
+
+
+def add_groups(parser: Parser) -> None:
+    """`--groups`."""
+    parser.add_argument(
+        "--groups",
+        nargs="+",
+        metavar="NAME=VALUES",
+        help="public groups, each sent in the open beside the report: arm=A,B platform=phone,web",
+    )
+
+
+def given_groups(arguments: argparse.Namespace) -> dict[str, list[str]] | None:
+    """The groups of these options; None if there are none."""
+    if arguments.groups is None:
+        return None
+    groups: dict[str, list[str]] = {}
+    for text in arguments.groups:
+        name, equals, values = text.partition("=")
+        if not equals or name in groups:
+            raise SurveyError(
+                "--groups takes names, each once, and their values, for example arm=A,B platform=phone,web"
+            ).at("groups")
+        groups[name] = values.split(",")
+    return groups
 
 
 def add_relay(parser: Parser) -> None:

@@ -46,6 +46,7 @@ from sottovoce.device.trust import LogCheck, RelayPolicy, Trust
 from sottovoce.device.turns import Clock, day_of, phase, read_clock, system_clock
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.calendar import Period
+from sottovoce.surveys.groups import GroupName
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_beginning, is_digest
 from sottovoce.surveys.survey import Survey, Tracking
@@ -209,7 +210,16 @@ class Device:
         """Whether a survey is answered for good: there is nothing more to draw for it."""
         return any(entry.survey == survey_id and not entry.renews for entry in self.ledger)
 
-    def answer(self, url: str, survey: str, value: object, *, otherwise: object = REFUSE, send: bool = True) -> Receipt:
+    def answer(
+        self,
+        url: str,
+        survey: str,
+        value: object,
+        *,
+        group: GroupName | None = None,
+        otherwise: object = REFUSE,
+        send: bool = True,
+    ) -> Receipt:
         """Answer a survey, once. Asked again, it sends the same bytes until they have arrived, and then nothing.
 
         The first value stands: a second report because the value has changed would reveal that it has. A tracking
@@ -226,6 +236,10 @@ class Device:
             The person's value or record. It is randomized here, and neither stored nor shown. A function is called
             with the period (None if the survey has none) when the value is needed: after every check, and only if a
             report is to be drawn. Whatever it raises is passed on; then nothing was drawn.
+        group
+            The group that the report is sent for, in the open, if the survey states groups: a value such as "B", or a
+            mapping such as ``{"arm": "B"}``. The first one stands, as the first value does: there is one report over
+            all groups.
         otherwise
             A value of the domain, the same for everybody, that replaces any value outside the domain. Without it such
             a value is refused, and a device that sends nothing reveals that.
@@ -253,7 +267,7 @@ class Device:
         """
         question, collector = self.find(url, survey), self.collector(url)
         with within(self._seconds):
-            prepared = self._preparation.to_answer(collector, question)
+            prepared = self._preparation.to_answer(collector, question, group)
             remaining = left()
         if isinstance(prepared, Receipt):
             return prepared
@@ -333,8 +347,14 @@ class Device:
         """The periods of joined surveys that can be answered now, by this device's clock; needs no network."""
         return self._joined.due(self._clock)
 
-    def answer_due(self, ask: Callable[[Due], object], *, otherwise: object = REFUSE) -> list[Receipt]:
-        """Answer every period that is due; `ask` gives the person's value for one.
+    def answer_due(
+        self,
+        ask: Callable[[Due], object],
+        *,
+        group: Callable[[Due], GroupName | None] = lambda _: None,
+        otherwise: object = REFUSE,
+    ) -> list[Receipt]:
+        """Answer every period that is due; `ask` gives the person's value for one, `group` the group it is sent for.
 
         It is called as the function `value` of `answer` is. What it raises is passed on, unless it is an error of this
         package: like a collector that cannot be reached, that becomes the receipt's problem, and the period stays due.
@@ -347,7 +367,7 @@ class Device:
                 continue  # it would be asked for the same period again
             try:
                 value = _asking(ask, due)
-                receipts.append(self.answer(due.collector, question, value, otherwise=otherwise))
+                receipts.append(self.answer(due.collector, question, value, group=group(due), otherwise=otherwise))
             except LedgerError:
                 raise
             except SottovoceError as error:

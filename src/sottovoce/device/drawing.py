@@ -128,7 +128,9 @@ class Asked:
 
     @property
     def title(self) -> str:
-        """The survey's title; that of a round with its number."""
+        """The survey's title; that of a round with its number, that of a group with what is sent of it in the open."""
+        if self.survey.group is not None:
+            return f"{self.survey.title or '(no title)'}, {self.survey.group.label}"
         if self.survey.seat is None:
             return self.survey.title
         return f"{self.survey.title or self.survey.seat.panel.title or '(no title)'}, round {self.survey.seat.round}"
@@ -155,7 +157,8 @@ def draw_once(
     kept = store.answer(asked.question, asked.window)
     if kept is None:
         kept = _draw(store, allowance, asked, _chosen(asked.survey, value, otherwise), report_id, day)
-    check_question(kept, asked.survey.id)
+    if asked.survey.group is None:  # another group may have been answered for just now; that report stands
+        check_question(kept, asked.survey.id)
     check_address(kept.collector, asked.collector)
     check_key(kept.key, asked.key)
     return kept

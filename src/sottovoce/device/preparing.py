@@ -27,6 +27,7 @@ from sottovoce.device.turns import (
     seat_in,
 )
 from sottovoce.surveys.calendar import Period
+from sottovoce.surveys.groups import GroupName
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 
@@ -56,7 +57,9 @@ class Preparation:
     relays: RelayPolicy
     log: LogCheck
 
-    def to_answer(self, collector: CollectorClient, question: str) -> Asked | Resending | Receipt:
+    def to_answer(
+        self, collector: CollectorClient, question: str, group: GroupName | None = None
+    ) -> Asked | Resending | Receipt:
         """What may be answered now; or what was answered before; or why nothing is to be done, as a receipt."""
         mine = self.answers_to(question)
         check_address(self._address(question, mine), collector)
@@ -66,12 +69,15 @@ class Preparation:
         published = self._fetch(collector, question, kept)
         match published.survey:
             case Tracking() as tracking:
-                return self._period(collector, tracking, published, mine)
+                return self._period(collector, tracking, published, mine, group)
             case Panel() as panel:
                 return self._round(collector, panel, published, kept)
             case Survey() as survey:
+                if kept is not None:  # for whatever group: there is one report over all of them
+                    return Resending(kept, verified=True)
+                member = _member(survey, group)
                 self._check_log(collector, published)
-                return Asked(question, survey, published.key, collector)
+                return Asked(question, member, published.key, collector)
 
     def to_join(self, collector: CollectorClient, question: str) -> tuple[JoinedSurvey, Receipt]:
         """The tracking survey to keep, and the device's turn in it."""
@@ -121,6 +127,10 @@ class Preparation:
                 f"this is one period of the tracking survey {survey.parent_id}; answer that survey: a device "
                 "answers only the period it has drawn"
             ).at("survey")
+        if isinstance(survey, Survey) and survey.group is not None:
+            raise SurveyError(
+                f"this is one group of the survey {survey.parent_id}; answer that survey, and say the group"
+            ).at("survey")
         if kept is None and not isinstance(survey, Tracking):
             self._check(published, collector, day_of(self.clock))
         return published
@@ -165,7 +175,12 @@ class Preparation:
     # --- tracking surveys -------------------------------------------------------------------
 
     def _period(
-        self, collector: CollectorClient, tracking: Tracking, published: Published, mine: list[RecordedAnswer]
+        self,
+        collector: CollectorClient,
+        tracking: Tracking,
+        published: Published,
+        mine: list[RecordedAnswer],
+        group: GroupName | None,
     ) -> Asked | Resending | Receipt:
         turn = self._turn(collector, tracking, mine)
         if turn.state == "answered":
@@ -175,7 +190,7 @@ class Preparation:
         if turn.state != "due":
             return _receipt(collector, tracking, turn)
         self._check_log(collector, published)  # its periods follow from it
-        asked = tracking.period(turn.period.number)
+        asked = _member(tracking.period(turn.period.number), group)
         return Asked(tracking.id, asked, published.key, collector, turn.period, turn.after)
 
     def _turn(self, collector: CollectorClient, tracking: Tracking, mine: list[RecordedAnswer]) -> Turn:
@@ -198,6 +213,13 @@ class Preparation:
 def _sealed(survey: Survey | Panel | Tracking) -> ServiceError:
     message = f"survey {survey.id[:12]} accepts no more reports; nothing was answered"
     return ServiceError(message, "survey_sealed", 409)
+
+
+def _member(survey: Survey, group: GroupName | None) -> Survey:
+    """What the person answers: the survey itself, or that of their group."""
+    if group is None and survey.takes_reports:
+        return survey
+    return survey.in_group(group)  # type: ignore[arg-type]
 
 
 def _turns(store: DeviceStore, tracking: Tracking, mine: Iterable[RecordedAnswer], since: datetime) -> Turns:

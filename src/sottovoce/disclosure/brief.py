@@ -63,10 +63,10 @@ class Audited:
 
 
 def asked_survey(survey: Survey | Tracking | Panel) -> Survey | None:
-    """What devices run: the survey itself, or the first period of one that is tracked; nothing for a panel."""
+    """What devices run: the survey, or its first period or group; nothing for a panel."""
     if isinstance(survey, Panel):
         return None
-    return survey.period(1) if isinstance(survey, Tracking) else survey
+    return (survey.period(1) if isinstance(survey, Tracking) else survey).answered
 
 
 def audited(

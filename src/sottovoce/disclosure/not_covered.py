@@ -48,6 +48,10 @@ def _tracked(brief: Brief) -> bool:
     return brief.calendar is not None
 
 
+def _grouped(brief: Brief) -> bool:
+    return isinstance(brief.survey, Survey | Tracking) and brief.survey.groups is not None
+
+
 def _of_words(brief: Brief) -> bool:
     return isinstance(brief.survey, Survey | Tracking) and brief.survey.question.is_searched
 
@@ -102,6 +106,13 @@ GAPS: Final = (
         "anybody can reach it with invented reports",
         f"{_MODEL}#a-hostile-analyst",
         _every,
+    ),
+    Gap(
+        "public_groups",
+        "The group that is sent in the open",
+        "A group is not randomized: whoever receives the report knows it for certain.",
+        f"{_MODEL}#public-groups",
+        _grouped,
     ),
     Gap(
         "periods",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import MismatchError, SottovoceError, SurveyError
@@ -14,22 +14,31 @@ from sottovoce.estimates.watched import check_always, refuse_so_far
 
 __all__ = ["compare"]
 
+GroupName: TypeAlias = str | Mapping[str, str]
+"""A value of one public variable, or values of several."""
+
 
 @with_clear_calls("sv.compare(first, second)")
 def compare(
     first: Estimate,
-    second: Estimate,
+    second: Estimate | GroupName,
+    other: GroupName | None = None,
+    *,
     answers: Iterable[Any] | None = None,
     level: float = 0.95,
     always: bool | str | None = None,
 ) -> Comparison:
-    """Compare two estimates of two surveys with the same answers: the first less the second, answer by answer.
+    """Compare two estimates with the same answers: the first less the second, answer by answer.
 
-    The people must be different: nobody answered both surveys. Surveys may differ in epsilon, mechanism, title and
-    number of people.
+    They are of two surveys, or of two groups of one: ``compare(estimate, "A", "B")``. The people must be different:
+    nobody answered both surveys. Surveys may differ in epsilon, mechanism, title and number of people.
 
     Parameters
     ----------
+    first, second
+        The two estimates; or an estimate of a survey with groups, and one of its groups.
+    other
+        The other group.
     answers
         Names of the answers that are compared; all of them by default. P-values are adjusted for their number. Words
         must be named, and chosen without looking at these estimates.
@@ -52,6 +61,14 @@ def compare(
     >>> comparison.joint.degrees, comparison.joint.p_value < 0.001
     (2, True)
     """
+    if isinstance(first, Estimate) and not isinstance(second, Estimate):
+        if other is None:
+            raise SurveyError(
+                "compare an estimate with another one, or name two groups: compare(estimate, 'A', 'B')"
+            ).at("second")
+        first, second = first.in_group(second), first.in_group(other)
+    elif other is not None:
+        raise SurveyError("other is a group: give two estimates, or one and two of its groups").at("other")
     for name, given in (("first", first), ("second", second)):
         if not isinstance(given, Estimate):
             raise SurveyError(f"{name} must be an estimate, as survey.estimate(reports) gives it").at(name)
@@ -101,10 +118,12 @@ def _check_same_answers(first: Estimate, second: Estimate) -> None:
 
 def _check_different_people(first: Estimate, second: Estimate) -> None:
     """Refuse estimates that are known to share people: their errors are not independent."""
+    if _differ_in_group(first, second):
+        return
     if first.survey.id == second.survey.id:
         raise MismatchError(
-            "first and second are of one survey, so they may share people; publish a survey for each group, for "
-            "example with different titles"
+            "first and second are of one survey, so they share people; compare two groups of it, if it states any, or "
+            "publish two surveys, for example with different titles"
         ).at("second")
     parents = first.survey.parent_id, second.survey.parent_id
     if parents[0] is not None and parents[0] == parents[1]:
@@ -112,3 +131,15 @@ def _check_different_people(first: Estimate, second: Estimate) -> None:
             "first and second are parts of one survey, whose people may answer again: compare periods of a tracking "
             "survey with curve.difference, or ask in two surveys"
         ).at("second")
+
+
+def _differ_in_group(first: Estimate, second: Estimate) -> bool:
+    """Whether both are of one survey in one period, and of people who differ in a public variable."""
+    one, other = first.survey, second.survey
+    whole = [survey.id if survey.group is None else survey.group_of for survey in (one, other)]
+    values = [
+        dict(estimate.chosen) or (estimate.survey.group.values if estimate.survey.group else {})
+        for estimate in (first, second)
+    ]
+    shared = values[0].keys() & values[1].keys()
+    return whole[0] == whole[1] and any(values[0][name] != values[1][name] for name in shared)

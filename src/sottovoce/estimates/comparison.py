@@ -348,8 +348,8 @@ class Comparison:
 
     def __str__(self) -> str:
         """A table of the differences, the most significant ones if there are many, and a sentence."""
-        rows = [_HEADINGS, *(self._cells(index) for index in self._shown(_ROWS_IN_TEXT))]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
+        rows = [self._headings, *(self._cells(index) for index in self._shown(_ROWS_IN_TEXT))]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         lines = [
             "  ".join(
                 cell.ljust(width) if column == 0 else cell.rjust(width)
@@ -382,8 +382,17 @@ class Comparison:
     def _caption(self) -> str:
         return "; ".join(
             f"{name}: {plural(estimate.n_reports, 'report')}, {guarantee(estimate.epsilon, estimate.delta)}"
-            for name, estimate in (("first", self.first), ("second", self.second))
+            for name, estimate in zip(self._names, (self.first, self.second), strict=True)
         )
+
+    @property
+    def _headings(self) -> tuple[str, ...]:
+        return ("", *self._names, "difference", "p", "adjusted")
+
+    @property
+    def _names(self) -> tuple[str, str]:
+        """What the two are called: by their groups, if they have any."""
+        return self.first.group or "first", self.second.group or "second"
 
     def __repr__(self) -> str:
         return f"<comparison of {plural(len(self), 'answer')}; {self._caption}>"
@@ -393,7 +402,7 @@ class Comparison:
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in self._cells(index)) + "</tr>"
             for index in self._shown(_ROWS_IN_HTML)
         )
-        head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
+        head = "".join(f"<th>{heading}</th>" for heading in self._headings)
         caption = html.escape("; ".join(self._sentences))
         return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -467,6 +476,3 @@ class Comparison:
 
 def _unit(picked: PickedAnswer) -> tuple[str, bool]:
     return picked.unit, picked.is_share
-
-
-_HEADINGS: Final = ("", "first", "second", "difference", "p", "adjusted")

@@ -107,6 +107,15 @@ class Curve:
             ).at(argument)
         return number
 
+    def by(self, variable: str) -> dict[str, Curve]:
+        """The curves of a public variable's groups, by its values; a period without reports of a group is a gap."""
+        apart = {number: estimate.by(variable) for number, estimate in self.estimates.items()}
+        values = dict.fromkeys(value for found in apart.values() for value in found)
+        return {
+            value: replace(self, estimates={number: found[value] for number, found in apart.items() if value in found})
+            for value in values
+        }
+
     def __len__(self) -> int:
         return len(self.periods)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -20,10 +20,13 @@ from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.asked import AskedSurvey
+from sottovoce.estimates.groups import ByGroup, GroupCounts, label_of
 from sottovoce.estimates.influence import Influence, influence
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
+from sottovoce.estimates.population import KnownPopulation, read_population
 from sottovoce.estimates.table_files import EstimateTable, FilePath, arrow_table, write_csv, write_parquet
 from sottovoce.estimates.watched import Always, check_always, watched_interval
+from sottovoce.estimates.weighted import Weighted, weighted_by_groups
 from sottovoce.figures.bars import answers_html, plot_answers
 from sottovoce.mechanisms.base import Counts
 from sottovoce.strategies.laws.variance import Population
@@ -86,6 +89,10 @@ class Estimate:
     always
         "population" or "so far" for an estimate all of whose intervals hold at every look together (`watched`); None
         for intervals of one look.
+    groups
+        The counts of the survey's public groups, if it has any.
+    chosen
+        Values of public variables that its people share, if it is the estimate of a group.
     """
 
     survey: AskedSurvey
@@ -97,6 +104,8 @@ class Estimate:
     distribution: SparseDistribution | None = None
     counts: Counts | None = None
     always: Always | None = None
+    groups: GroupCounts | None = None
+    chosen: tuple[tuple[str, str], ...] = ()
 
     describes: ClassVar[str] = "any question"
     """The subject of the estimate, for messages."""
@@ -216,6 +225,63 @@ class Estimate:
     def shown(self, level: float = 0.95) -> Floats:
         """The projected answers, each moved into its interval: the numbers that tables and pictures show."""
         return self.interval(level).nearest(self.values)
+
+    def by(self, variable: str) -> ByGroup:
+        """The estimates of a public variable's groups, from the reports of each alone, by its values.
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> survey = sv.Survey(["tea", "coffee"], epsilon=1.0, groups={"arm": ["A", "B"]})
+        >>> people = {"A": ["tea"] * 4000 + ["coffee"] * 6000, "B": ["tea"] * 5000 + ["coffee"] * 5000}
+        >>> print(survey.estimate(survey.simulate_groups(people, seed=1)).by("arm"))
+                arm A                     arm B
+        ...
+        """
+        groups = self._groups("variable")
+        estimates = {
+            value: replace(estimate, always=self.always, chosen=((variable, value),))
+            for value, estimate in groups.split(variable).items()
+        }
+        return ByGroup(variable, estimates, groups.groups.values_of(variable))
+
+    def in_group(self, group: str | Mapping[str, str]) -> Self:
+        """The estimate of one public group: of a value such as "B", or of several, such as ``{"arm": "B"}``."""
+        groups = self._groups("group")
+        chosen = groups.find(group)
+        found: Self = replace(groups.estimate(chosen), always=self.always, chosen=tuple(chosen.items()))
+        return found
+
+    def weighted(
+        self, population: KnownPopulation, answers: Iterable[Any] | None = None, level: float = 0.95
+    ) -> Weighted:
+        """The answers of a population whose shares are known, from an estimate whose people are not like it.
+
+        Parameters
+        ----------
+        population
+            The share of every value of one or more public variables: a mapping such as ``{"age": {"18-29": 0.2,
+            "30+": 0.8}}``, a DataFrame or a CSV file with the columns variable, value and share.
+        answers
+            Names of the answers; all of them by default. Words must be named.
+        """
+        groups = self._groups("population")
+        names = list(self.survey.question.compared_names() if answers is None else answers)
+        return weighted_by_groups(self, groups, read_population(population), names, level)
+
+    def _groups(self, argument: str) -> GroupCounts:
+        if self.groups is not None:
+            return self.groups
+        whose = f"of {self.group} alone" if self.group else "of a survey without groups"
+        raise SurveyError(
+            f"this is an estimate {whose}; a survey has groups where it states them: groups={{'arm': ['A', 'B']}}"
+        ).at(argument)
+
+    @property
+    def group(self) -> str:
+        """The group whose estimate this is, such as "arm B"; empty for everybody."""
+        own = self.survey.group
+        return label_of(dict(self.chosen) if own is None else own.values)
 
     def influence(self, hostile: int | float = 0.01) -> Influence:
         """How far malicious devices can have moved the answers, given their number or their fraction of the reports.
@@ -363,6 +429,7 @@ class Estimate:
         return {
             "survey": self.survey.id,
             "title": self.survey.title or self.survey.query_text,
+            **({"group": self.group} if self.group else {}),
             "kind": self.survey.kind,
             "unit": self.survey.question.unit,
             "mechanism": self.survey.mechanism.name,
@@ -428,7 +495,8 @@ class Estimate:
     def _caption(self, level: float) -> str:
         promise = guarantee(self.epsilon, self.delta)
         looks = " at every look" if self.always else ""
-        return f"{plural(self.n_reports, 'report')}, {promise}, {100 * level:g} % intervals{looks}"
+        whose = f"{self.group}, " if self.group else ""
+        return f"{whose}{plural(self.n_reports, 'report')}, {promise}, {100 * level:g} % intervals{looks}"
 
     def _repr_html_(self) -> str:
         shown, more = self._summary(_ROWS_IN_HTML)

@@ -35,6 +35,7 @@ from sottovoce.strategies.options import (
 )
 from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import AUTO, Setting
+from sottovoce.surveys.groups import Groups
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
 
@@ -177,12 +178,12 @@ class Plan:
             "reason": self.design_text,
         }
 
-    def survey(self, title: str = "", relay: Relay | None = None) -> Survey:
+    def survey(self, title: str = "", relay: Relay | None = None, groups: Groups | None = None) -> Survey:
         """The planned survey: what "auto" makes with the same epsilon, people, limits and criterion.
 
         Under a shuffler "auto" would compare all designs at one local epsilon: name the plan's strategy and mechanism.
         """
-        return Survey.of_design(self.question, self.design, title, relay=relay)
+        return Survey.of_design(self.question, self.design, title, relay=relay, groups=groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

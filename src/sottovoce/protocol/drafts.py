@@ -114,6 +114,10 @@ class Draft(_Asked, kw_only=True):
         ),
     ] = None
     relay: Annotated[RelayRequest | None, Meta(description="null for reports that are sent directly")] = None
+    groups: Annotated[
+        dict[Name, list[Name]] | None,
+        Meta(description="public variables and their values, sent in the open beside a report; null for none"),
+    ] = None
 
 
 class PlanRequest(_Asked, kw_only=True):

@@ -24,6 +24,8 @@ __all__ = [
     "CentralGuarantee",
     "Embedding",
     "Envelope",
+    "GroupList",
+    "GroupStatus",
     "KeyAnswer",
     "ListedSurvey",
     "ListedSurveys",
@@ -117,6 +119,28 @@ class RoundStatus(msgspec.Struct, frozen=True):
     waiting: Count
     query: str
     labels: list[str]
+
+
+class GroupStatus(msgspec.Struct, frozen=True):
+    """A public group of a survey: its value of every variable, and its reports.
+
+    `id` is that of its own survey: its estimate, aggregate and files are found there as those of any other.
+    """
+
+    number: Annotated[int, Meta(ge=1)]
+    id: Hex64
+    label: str
+    values: dict[str, str]
+    state: SurveyState
+    n_reports: Count
+    waiting: Count
+
+
+class GroupList(msgspec.Struct, frozen=True):
+    """All groups of a survey, and the values of its public variables in their order."""
+
+    variables: dict[str, list[str]]
+    groups: list[GroupStatus]
 
 
 class PeriodStatus(msgspec.Struct, frozen=True):

@@ -111,6 +111,8 @@ class Amplified:
     method: Method
     shuffled: Shuffled = field(repr=False, compare=False)
     design: Strategy | None = field(default=None, repr=False, compare=False)
+    per_group: bool = False
+    """Whether a batch has reports of one public group alone: a report hides among those of its own group."""
 
     @classmethod
     def of(cls, mechanism: Mechanism, n: int, delta: float) -> Self:
@@ -137,10 +139,14 @@ class Amplified:
         """The assumptions of the central guarantee, in words."""
         return (
             f"It holds if the shuffler does not collude with the collector, and if every batch has at least "
-            f"{self.n:,} answers of people who do not collude with the collector either: a relay counts messages, and "
-            "cannot know whether somebody has invented some. A device goes on charging the local epsilon, which needs "
-            "neither."
+            f"{self.n:,} answers {self._whose}of people who do not collude with the collector either: a relay counts "
+            "messages, and cannot know whether somebody has invented some. A device goes on charging the local "
+            "epsilon, which needs neither."
         )
+
+    @property
+    def _whose(self) -> str:
+        return "of one group, and " if self.per_group else ""
 
     def delta_at(self, epsilon: float) -> float:
         """The delta that is proved at another central epsilon."""
@@ -161,7 +167,8 @@ class Amplified:
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
-        return f"{both_guarantees(self.local_epsilon, self.epsilon, self.delta)}, {self.n:,} of them"
+        whose = " of one group" if self.per_group else ""
+        return f"{both_guarantees(self.local_epsilon, self.epsilon, self.delta)}, {self.n:,} of them{whose}"
 
 
 def amplified(survey: Terms, people: int | None, delta: float | None) -> Amplified:
@@ -178,4 +185,5 @@ def amplified(survey: Terms, people: int | None, delta: float | None) -> Amplifi
     if delta is None:
         raise SurveyError("delta must be given, for example 1e-6: the survey states no relay").at("delta")
     with steps("computing the certificate"):
-        return replace(Amplified.of(survey.mechanism, people, delta), design=survey.design)
+        found = Amplified.of(survey.mechanism, people, delta)
+        return replace(found, design=survey.design, per_group=survey.groups is not None)

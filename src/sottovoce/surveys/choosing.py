@@ -55,6 +55,7 @@ class Asking(TypedDict, total=False):
     criterion: Criterion
     title: str
     relay: Relay | None
+    groups: Mapping[str, Sequence[str]] | None
 
 
 def as_question(asked: object) -> Question:

@@ -25,6 +25,7 @@ class SimulatedSurvey(Terms):
     @with_clear_calls('survey.simulate(["tea", "coffee"], seed=7)')
     def simulate(self, values: Any, seed: Seed = None) -> Reports:
         """Reports of simulated people with these values: vectorised, as a device draws them, reproducible."""
+        self._check_answered()
         return Reports(self, draw_reports(self.mechanism, self.people(values), seed))
 
     def simulate_aggregate(
@@ -40,6 +41,7 @@ class SimulatedSurvey(Terms):
         Give `values`, one per person, or `histogram`, the number of people with each value.
         `progress` is called with the number of people done since the last call.
         """
+        self._check_answered()
         if (values is None) == (histogram is None):
             raise SimulationError("give either values (one per person) or histogram (people per value)").at("values")
         people = self.people(values) if histogram is None else self.people_of_histogram(histogram)
@@ -56,6 +58,10 @@ class SimulatedSurvey(Terms):
             raise SimulationError("simulate_columns is for rounds of a panel; use simulate_aggregate")
         people = self._answering(self.seat.people(self.question, columns))
         return Aggregate(self, people.n, count_reports(self.mechanism, people, seed, progress))
+
+    def _check_answered(self) -> None:
+        if not self.takes_reports:
+            raise SimulationError("this survey has groups: use simulate_groups, or survey.in_group(...)").at("values")
 
     def _answering(self, people: People) -> People:
         """These people, with inputs of the mechanism in place of their values."""

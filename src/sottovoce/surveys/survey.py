@@ -4,10 +4,10 @@ survey, which asks the same in every period of a calendar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self, Unpack, final
 
 from sottovoce.core.calls import with_clear_calls
@@ -28,12 +28,20 @@ from sottovoce.surveys.aggregate import Aggregate, Reports
 from sottovoce.surveys.amplified import Amplified, amplified
 from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.choosing import Asked, Asking, NamedMechanism, as_question, design_for
+from sottovoce.surveys.grouped import (
+    Grouped,
+    Members,
+    counted_groups,
+    simulate_groups,
+    simulate_groups_of_periods,
+)
+from sottovoce.surveys.groups import GroupName, Groups
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.simulated import SimulatedSurvey
 from sottovoce.surveys.simulation import Seed
 from sottovoce.surveys.statement import Attachments, Stated, check_fields, check_title, read_json
-from sottovoce.surveys.tracked import Histories, curve_of, simulate_periods
+from sottovoce.surveys.tracked import Counted, Histories, curve_of, simulate_periods
 
 __all__ = ["Survey", "Tracking"]
 
@@ -68,6 +76,9 @@ class Survey(SimulatedSurvey):
         The error by which designs are compared: "l2" over all answers, or the "margin" of the worst answer.
     relay
         A relay that all reports go through, which makes the central guarantee much better than epsilon.
+    groups
+        Public variables and their values, such as ``{"arm": ["A", "B"]}``: each report says in the open of which group
+        it is, and every group is estimated by itself. A person sees that before answering.
 
     Examples
     --------
@@ -94,12 +105,13 @@ class Survey(SimulatedSurvey):
         criterion: Criterion = "l2",
         title: str = "",
         relay: Relay | None = None,
+        groups: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         check_title(title)
         asked = as_question(question)
         setting = Setting(asked.workload, epsilon, delta, people, AUTO, AUTO, max_report_bytes, max_counters)
         design = design_for(asked, setting, strategy, mechanism, criterion)
-        super().__init__(asked, design, title, relay=relay)
+        super().__init__(asked, design, title, relay=relay, groups=None if groups is None else Groups.of(groups))
 
     @staticmethod
     def from_json(text: str | bytes, attachments: Attachments | None = None) -> Survey | Panel | Tracking:
@@ -123,15 +135,50 @@ class Survey(SimulatedSurvey):
         """The tracking survey that this is a period of."""
         if self.period is None:
             return None
-        once = Survey.of_design(self.question, self.design, self.title, relay=self.relay)
+        once = Survey.of_design(self.question, self.design, self.title, relay=self.relay, groups=self.groups)
         return Tracking.of_survey(once, self.period.calendar)
 
     @property
     def parent_id(self) -> str | None:
-        """The id of the panel that this is a round of, or of the tracking survey that it is a period of."""
+        """The id of the panel that this is a round of, of the tracking survey that it is a period of, or of the survey
+        that it is a group of.
+        """
         if self.tracked is not None:
             return self.tracked.id
+        if self.group is not None:
+            return self.group_of
         return None if self.seat is None else self.seat.panel.id
+
+    def in_group(self, group: GroupName) -> Survey:
+        """The survey that the people of one group answer; its id follows from this survey's statement.
+
+        Examples
+        --------
+        >>> survey = Survey(["yes", "no"], epsilon=1.0, groups={"arm": ["A", "B"]})
+        >>> survey.in_group("B").group.label
+        'arm B'
+        """
+        if self.groups is None or self.group is not None:
+            raise SurveyError("this survey has no groups: leave the group out").at("group")
+        chosen = self.groups.find(group)
+        if chosen.number not in self._members:
+            terms: Any = {"period": self.period, "relay": self.relay, "groups": self.groups, "group": chosen}
+            self._members[chosen.number] = Survey.of_design(self.question, self.design, self.title, **terms)
+        return self._members[chosen.number]
+
+    @property
+    def answered(self) -> Survey:
+        """What a device runs: this survey, or that of its first group, whose reports differ from others in the tag."""
+        return self if self.groups is None or self.takes_reports else self.in_group(next(iter(self.groups)))
+
+    @cached_property
+    def _members(self) -> dict[int, Survey]:
+        return {}
+
+    @with_clear_calls('survey.simulate_groups({"A": ["tea"], "B": ["coffee"]}, seed=7)')
+    def simulate_groups(self, people: Members, seed: Seed = None) -> dict[str, Aggregate]:
+        """Counted reports of simulated people by group, from the values of the people of each."""
+        return simulate_groups(self, people, seed)
 
     def amplified(self, *, people: int | None = None, delta: float | None = None) -> Amplified:
         """The central epsilon that a shuffler adds, for reports that the collector sees only as a multiset.
@@ -164,6 +211,8 @@ class Survey(SimulatedSurvey):
 
         Every call draws again and spends epsilon again: a device must call this once and store the bytes.
         """
+        if not self.takes_reports:
+            raise SurveyError("this survey has groups: randomize for one of them, survey.in_group(...)").at("group")
         report = self.mechanism.randomize(self.private_input(value), os_source())
         return self.tag + self.mechanism.encode(report)
 
@@ -176,15 +225,20 @@ class Survey(SimulatedSurvey):
     @with_clear_calls("survey.estimate(reports)")
     def estimate(
         self,
-        reports: Aggregate | Reports | Iterable[bytes],
+        reports: Aggregate | Reports | Iterable[bytes] | Grouped,
         *,
         rule: SearchRule | None = None,
         progress: SearchProgress | None = None,
     ) -> Estimate:
         """Raw and projected answers, with intervals, from an aggregate or from reports.
 
+        For a survey with groups, give the aggregates or reports of each by its group, or reports of all groups.
         For words, `rule` says how they are searched for, and `progress` is called with the steps done and of how many.
         """
+        if not self.takes_reports and not isinstance(reports, Aggregate):
+            found = counted_groups(self, reports)
+            whole = self.estimate(found.pooled, rule=rule, progress=progress)
+            return replace(whole, groups=found.counts(partial(self.estimate_counts, rule=rule)))
         with steps("estimating"):
             aggregate = reports if isinstance(reports, Aggregate) else self.aggregate().add(reports)
             aggregate.check_of(self)
@@ -316,6 +370,11 @@ class Tracking(Stated):
         return self.once.relay
 
     @property
+    def groups(self) -> Groups | None:
+        """The public groups of every period."""
+        return self.once.groups
+
+    @property
     def seats(self) -> int:
         """The number of periods in a window; everybody answers in one of them."""
         return self.calendar.seats
@@ -330,7 +389,7 @@ class Tracking(Stated):
         """The survey of one period, as its people answer it; its id follows from this survey's statement."""
         period, once = Period(self.calendar, number), self.once
         if period.number not in self._made:
-            terms: Any = {"period": period, "relay": once.relay}
+            terms: Any = {"period": period, "relay": once.relay, "groups": once.groups}
             self._made[period.number] = Survey.of_design(once.question, once.design, once.title, **terms)
         return self._made[period.number]
 
@@ -362,9 +421,13 @@ class Tracking(Stated):
         """
         return simulate_periods(self, histories, seed, progress)
 
+    def simulate_groups(self, histories: Mapping[Any, Histories], seed: Seed = None) -> dict[int, dict[str, Aggregate]]:
+        """Counted reports of simulated people by period and group, from the histories of each group's people."""
+        return simulate_groups_of_periods(self, histories, seed)
+
     @with_clear_calls("tracking.estimate(tracking.simulate(histories))")
-    def estimate(self, aggregates: Mapping[int, Aggregate], closed: Collection[int] | None = None) -> Curve:
-        """The curve: an estimate per period, from their aggregates by number.
+    def estimate(self, aggregates: Counted, closed: Collection[int] | None = None) -> Curve:
+        """The curve: an estimate per period, from their aggregates by number, and by group if there are groups.
 
         All periods are taken as closed unless their numbers are given; the others are shown as unfinished.
         """

@@ -1,11 +1,15 @@
-"""The content of a survey: a question, its design, a title, perhaps a relay; its seat in a panel, or its period."""
+"""The content of a survey: a question, its design, a title, perhaps a relay or groups; and what it is a part of: a seat
+in a panel, a period, a group.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
+import rfc8785
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import (
@@ -30,6 +34,7 @@ from sottovoce.strategies.registry import REGISTRY as STRATEGIES
 from sottovoce.strategies.registry import restore
 from sottovoce.strategies.setting import Setting
 from sottovoce.surveys.calendar import Calendar, Period
+from sottovoce.surveys.groups import Group, Groups
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.relay import MAX_RELAYED_BYTES, Relay
 from sottovoce.surveys.statement import FORMAT, Attachments, Stated, check_fields, check_format, check_title
@@ -38,6 +43,8 @@ from sottovoce.theory.bounds import Bound
 __all__ = ["Terms"]
 
 _FIELDS: Final = {"format", "title", "epsilon", "delta", "question", "design"}
+
+_OPTIONAL: Final = frozenset({"seat", "calendar", "period", "relay", "groups", "group"})
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,6 +57,8 @@ class Terms(Stated):
     seat: Seat | None = None
     period: Period | None = None
     relay: Relay | None = None
+    groups: Groups | None = None
+    group: Group | None = None
 
     def __post_init__(self) -> None:
         check_title(self.title)
@@ -61,12 +70,38 @@ class Terms(Stated):
             raise SurveyError("period must be a Period, or None; `Tracking.period` makes them").at("period")
         if self.relay is not None:
             self._check_relay(self.relay)
+        self._check_groups()
         asked = self.design.name in self.question.strategies or STRATEGIES.is_foreign(type(self.design))
         if self.design.workload != self.question.workload or not asked:
             raise SurveyError("the design does not match the question").at("design")
         if self.seat is not None:
             self.seat.check_promise(self.question, self.mechanism, self.delta)
-        object.__setattr__(self, "design", _keyed(self.design, self.id))
+        object.__setattr__(self, "design", _keyed(self.design, self.group_of))
+
+    @property
+    def group_of(self) -> str:
+        """The id of the survey that this is a group of, or its own.
+
+        Public randomness derives from it: all groups of a survey share it, so that their counts add up.
+        """
+        if self.group is None:
+            return self.id
+        return hashlib.sha256(rfc8785.dumps(_without_group(self.to_statement()))).hexdigest()
+
+    @property
+    def takes_reports(self) -> bool:
+        """Whether people answer this survey itself; of one with groups they answer the survey of their group."""
+        return self.groups is None or self.group is not None
+
+    def _check_groups(self) -> None:
+        if self.groups is not None and not isinstance(self.groups, Groups):
+            raise SurveyError("groups must be Groups, or None").at("groups")
+        if self.groups is not None and self.seat is not None:
+            raise SurveyError("a round of a panel has no groups: ask a survey without rounds").at("groups")
+        if self.group is not None and (not isinstance(self.group, Group) or self.group.groups != self.groups):
+            raise SurveyError("group must be one of the survey's groups, or None; `in_group` makes its survey").at(
+                "group"
+            )
 
     def _check_relay(self, relay: object) -> None:
         """Refuse a relay where shuffling has no certificate."""
@@ -130,6 +165,8 @@ class Terms(Stated):
             **({} if self.seat is None else {"seat": self.seat.to_statement()}),
             **({} if self.period is None else _stated_period(self.period)),
             **({} if self.relay is None else {"relay": self.relay.to_statement()}),
+            **({} if self.groups is None else {"groups": self.groups.to_statement()}),
+            **({} if self.group is None else {"group": self.group.number}),
         }
 
     @property
@@ -148,19 +185,25 @@ class Terms(Stated):
         seat: Seat | None = None,
         period: Period | None = None,
         relay: Relay | None = None,
+        groups: Groups | None = None,
+        group: Group | None = None,
     ) -> Self:
         """The survey with a design that is already made; `Survey(question, epsilon=...)` chooses one."""
         made = cls.__new__(cls)
-        Terms.__init__(made, question, design, title, seat, period, relay)
+        Terms.__init__(made, question, design, title, seat, period, relay, groups, group)
         return made
 
     @classmethod
     def from_statement(cls, statement: object, attachments: Attachments) -> Self:
         """Read a survey from JSON; every field is checked, unknown fields are refused."""
         stated = check_format(statement)
-        check_fields(stated, "a survey", _FIELDS, frozenset({"seat", "calendar", "period", "relay"}))
+        check_fields(stated, "a survey", _FIELDS, _OPTIONAL)
         if ("calendar" in stated) != ("period" in stated):
             raise SurveyError("one period of a tracking survey must have both a calendar and a period").at("period")
+        if "group" in stated and "groups" not in stated:
+            raise SurveyError("one group of a survey must have both groups and a group").at("group")
+        groups = Groups.from_statement(stated["groups"]) if "groups" in stated else None
+        group = Group(groups, stated["group"]) if groups is not None and "group" in stated else None
         seat = Seat.from_statement(stated["seat"]) if "seat" in stated else None
         period = _period_from_statement(stated) if "period" in stated else None
         relay = Relay.from_statement(stated["relay"]) if "relay" in stated else None
@@ -169,7 +212,8 @@ class Terms(Stated):
             question = seat.question(question)
         promise = check_epsilon(stated["epsilon"]), check_delta(stated["delta"])
         design = restore(stated["design"], question.workload, *promise, attachments)
-        return cls.of_design(question, design, stated["title"], seat=seat, period=period, relay=relay)
+        parts: Any = {"seat": seat, "period": period, "relay": relay, "groups": groups, "group": group}
+        return cls.of_design(question, design, stated["title"], **parts)
 
     @property
     def promise(self) -> str:
@@ -261,6 +305,10 @@ class Terms(Stated):
 def _stated_period(period: Period) -> dict[str, Any]:
     """A period in a survey's JSON, with the whole calendar, so that it is self-contained."""
     return {"calendar": period.calendar.to_statement(), "period": period.number}
+
+
+def _without_group(statement: dict[str, Any]) -> dict[str, Any]:
+    return {name: entry for name, entry in statement.items() if name != "group"}
 
 
 def _period_from_statement(stated: dict[str, Any]) -> Period:

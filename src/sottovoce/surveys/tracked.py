@@ -7,7 +7,7 @@ window from (seed, window), reports from (seed, period): independent of the numb
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,10 @@ from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.simulation import Seed, check_seed
 
-__all__ = ["Histories", "curve_of", "simulate_periods"]
+__all__ = ["Counted", "Histories", "curve_of", "simulate_periods"]
+
+Counted: TypeAlias = "Mapping[int, Aggregate | Mapping[Any, Aggregate]]"
+"""Aggregates by number of the period, and by group where the survey has groups."""
 
 Histories = Any
 """An array or DataFrame with a row per person and a column per period; a DataFrame with the columns person, period
@@ -41,7 +44,7 @@ class PeriodSurvey(Protocol):
     @property
     def id(self) -> str: ...
 
-    def estimate(self, reports: Aggregate, /) -> Estimate: ...
+    def estimate(self, reports: Aggregate | Mapping[Any, Aggregate], /) -> Estimate: ...
 
     def simulate_aggregate(
         self, values: Any = None, *, seed: Seed = None, progress: Callable[[int], object] | None = None
@@ -215,15 +218,14 @@ def _chosen(values: Any, here: NDArray[np.intp]) -> Any:
     return [listed[int(at)] for at in here]
 
 
-def curve_of(
-    tracking: PeriodSurveys, aggregates: Mapping[int, Aggregate], closed: Collection[int] | None = None
-) -> Curve:
+def curve_of(tracking: PeriodSurveys, aggregates: Counted, closed: Collection[int] | None = None) -> Curve:
     """The curve of the aggregates of periods, by number.
 
     Parameters
     ----------
     aggregates
-        Each of its own period's survey; an empty one is a gap, as is a period that is left out between two others.
+        Each of its own period's survey, or those of its groups by group; an empty one is a gap, as is a period that is
+        left out between two others.
     closed
         The numbers of the periods that take no more reports; the others are unfinished. None if all are closed.
     """
@@ -235,6 +237,10 @@ def curve_of(
     estimates = {}
     for number, survey in sorted(surveys.items(), key=lambda item: item[0]):
         aggregate = aggregates[number]
+        if isinstance(aggregate, Mapping):  # by group
+            if any(found.n_reports for found in aggregate.values()):
+                estimates[number] = survey.estimate(aggregate)
+            continue
         if not isinstance(aggregate, Aggregate):
             raise MismatchError(f"period {number} must have an aggregate, not {type(aggregate).__name__}").at(
                 "aggregates"

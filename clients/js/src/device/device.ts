@@ -59,6 +59,11 @@ export interface AnswerOptions {
    * is refused, and a device that sends nothing reveals that.
    */
   readonly otherwise?: unknown;
+  /**
+   * The group that the report is sent for, in the open, if the survey states groups: a value such as "B", or values such
+   * as {arm: "B"}. The first one stands, as the first value does.
+   */
+  readonly group?: unknown;
   /** If false, only draw and record; `flush` sends it later. */
   readonly send?: boolean;
 }
@@ -142,7 +147,7 @@ export class Device {
   async answer(url: string, id: string, value: unknown, options: AnswerOptions = {}): Promise<Receipt> {
     const question = checkSurveyId(id);
     const collector = this.#collector(url);
-    const found = await this.#preparation.toAnswer(collector, question);
+    const found = await this.#preparation.toAnswer(collector, question, options.group);
     if ("drawn" in found) return found;
     if ("kept" in found) {
       const receipt = await this.#send(collector, found.kept, found.isKnown, options);
@@ -350,7 +355,7 @@ export class Device {
         closes: period ? new Date(period.closes).toISOString() : "",
       };
     });
-    checkQuestion(kept, survey.id);
+    if (!survey.crowd) checkQuestion(kept, survey.id); // another group may have been answered for just now: that stands
     checkAddress(kept.collector, collector.url);
     checkKey(kept, key);
     return kept;
@@ -393,8 +398,10 @@ function choose({ values }: Survey, value: unknown, options: AnswerOptions): unk
   );
 }
 
-const titleOf = ({ title, seat }: Survey): string =>
-  seat ? `${title || seat.panel.title || "(no title)"}, round ${seat.round}` : title;
+function titleOf({ title, seat, crowd }: Survey): string {
+  if (crowd?.group) return `${title || "(no title)"}, ${crowd.group.label}`;
+  return seat ? `${title || seat.panel.title || "(no title)"}, round ${seat.round}` : title;
+}
 
 const publicKey = (key: Uint8Array | string): Uint8Array =>
   checkPublicKey(typeof key === "string" ? fromBase64url(key, PUBLIC_KEY_BYTES) : key.slice());

@@ -60,7 +60,7 @@ export class Preparation {
   }
 
   /** What may be answered now; or what was answered before; or why nothing is to be done, as a receipt. */
-  async toAnswer(collector: Collector, question: string): Promise<Ready | Standing | Receipt> {
+  async toAnswer(collector: Collector, question: string, group?: unknown): Promise<Ready | Standing | Receipt> {
     const mine = await this.#mine(collector, question);
     const kept = mine.at(-1) ?? null;
     if (kept && !needsAnotherLook(kept)) return { kept, isKnown: false };
@@ -68,8 +68,10 @@ export class Preparation {
     const { survey, key } = found;
     if (survey instanceof Panel) return this.#round(collector, survey, found, kept);
     if (!(survey instanceof Tracking)) {
+      if (kept) return { kept, isKnown: true }; // for whatever group: there is one report over all of them
+      const member = await memberOf(survey, group);
       await this.#checkLog(collector, found);
-      return { question, survey, key, period: null, after: null };
+      return { question, survey: member, key, period: null, after: null };
     }
     const turn = await this.#turn(collector, survey);
     const standing = mine.find(({ window }) => window === turn.period.window);
@@ -78,7 +80,7 @@ export class Preparation {
     if (turn.state !== "due") return turnReceipt(collector, survey, turn);
     await this.#checkLog(collector, found); // its periods follow from it
     const { period, after } = turn;
-    return { question, survey: await survey.period(period.number), key, period, after };
+    return { question, survey: await memberOf(await survey.period(period.number), group), key, period, after };
   }
 
   /** The tracking survey to keep, and the device's turn in it. */
@@ -116,6 +118,9 @@ export class Preparation {
     }
     if (!(survey instanceof Panel) && survey.period) {
       throw new SurveyError("this is one period of a tracking survey: answer that survey");
+    }
+    if (!(survey instanceof Panel) && survey.crowd?.group) {
+      throw new SurveyError("this is one group of a survey: answer that survey, and say the group");
     }
     if (!kept) await this.#allow(collector, found);
     return found;
@@ -181,6 +186,10 @@ export class Preparation {
     if (state === "waiting" || state === "due") await this.#allow(collector, found, today > then ? today : then);
   }
 }
+
+/** What the person answers: the survey itself, or that of their group. */
+const memberOf = async (survey: Survey, group: unknown): Promise<Survey> =>
+  survey.takesReports && group === undefined ? survey : survey.inGroup(group);
 
 const sealed = () => new ServiceError("the survey takes no more reports", "survey_sealed", 409);
 

@@ -8,6 +8,7 @@ import type { Question } from "../questions/question.js";
 import { readQuestion } from "../questions/registry.js";
 import { type Attachments, readDesign } from "../strategies/design.js";
 import { Calendar } from "./calendar.js";
+import { Groups } from "./groups.js";
 import { Panel } from "./panel.js";
 import { readRelay } from "./relay.js";
 import { readSeat } from "./seat.js";
@@ -42,24 +43,33 @@ async function readAsked(
   mechanisms: BroughtMechanisms,
 ): Promise<Survey | Tracking> {
   const { json, digest } = statement;
-  const own = ["seat", "calendar", "period", "relay"].filter((field) => field in json);
-  if (own[0] === "seat") own.length = 1; // a round has no calendar and no relay
+  const own = ["seat", "calendar", "period", "relay", "groups"].filter((field) => field in json);
+  if (own[0] === "seat") own.length = 1; // a round has no calendar, no relay and no groups
   if (own[0] === "period") own.push("calendar");
+  if ("group" in json) own.push("group", ...("groups" in json ? [] : ["groups"]));
   checkFields(json, "a survey", "format", "title", "epsilon", "delta", "question", "design", ...own);
   const delta = checkDelta(json.delta);
   const relay = readRelay(json.relay);
-  const terms = { epsilon: checkEpsilon(json.epsilon), delta, key: keyOf(digest) };
+  const groups = Groups.read(json.groups);
+  const group = groups && "group" in json ? groups.numbered(json.group) : null;
+  // All groups of a survey share its public randomness, so that their counts add up.
+  const { group: _, ...whole } = json;
+  const keyed = group ? (await readStatement(whole)).digest : digest;
+  const terms = { epsilon: checkEpsilon(json.epsilon), delta, key: keyOf(keyed) };
   const calendar = "calendar" in json ? Calendar.read(json.calendar) : null;
   const question = readQuestion(json.question);
   const design = await readDesign(json.design, question as Question, terms, attachments, mechanisms);
   if (calendar && !("period" in json)) {
     const period = async (number: number) =>
       (await readAsked(await readStatement({ ...json, period: number }), attachments, mechanisms)) as Survey;
-    return new Tracking(statement, { delta, question, design, calendar, relay }, attachments, period);
+    return new Tracking(statement, { delta, question, design, calendar, relay, groups }, attachments, period);
   }
   const most = calendar?.periods ?? Number.MAX_SAFE_INTEGER;
   const period = calendar && calendar.period(checkInteger("period", json.period, 1, most));
   const round = { question, mechanism: design.mechanism.name, epsilon: terms.epsilon };
   const seat = "seat" in json ? await readSeat(json.seat!, round) : null;
-  return new Survey(statement, delta, question, design, seat, period, calendar?.renews ?? false, relay);
+  const inGroup = async (number: number) =>
+    (await readAsked(await readStatement({ ...json, group: number }), attachments, mechanisms)) as Survey;
+  const crowd = groups && { groups, group, inGroup };
+  return new Survey(statement, delta, question, design, seat, period, calendar?.renews ?? false, relay, crowd);
 }

@@ -5,6 +5,7 @@ import type { Values } from "../questions/question.js";
 import type { AnyQuestion } from "../questions/registry.js";
 import type { Attachments, Design } from "../strategies/design.js";
 import type { Calendar } from "./calendar.js";
+import type { Groups } from "./groups.js";
 import type { Relay } from "./relay.js";
 import { Stated, type Statement } from "./statement.js";
 import type { Survey } from "./survey.js";
@@ -16,6 +17,7 @@ interface TrackingTerms {
   readonly design: Design;
   readonly calendar: Calendar;
   readonly relay: Relay | null;
+  readonly groups: Groups | null;
 }
 
 /** A tracking survey is never answered itself: a device answers the survey of one period per window. */
@@ -30,10 +32,12 @@ export class Tracking extends Stated {
   readonly calendar: Calendar;
   /** What the reports of every period must go through; null: they are sent directly. */
   readonly relay: Relay | null;
+  /** The public groups of every period; null where there are none. */
+  readonly groups: Groups | null;
 
   constructor(
     statement: Statement,
-    { delta, question, design, calendar, relay }: TrackingTerms,
+    { delta, question, design, calendar, relay, groups }: TrackingTerms,
     /** What the statement names by its digest. */
     readonly attachments: Attachments,
     /** The survey of a period: what a device answers. It follows from this statement, and nobody is asked for it. */
@@ -45,6 +49,7 @@ export class Tracking extends Stated {
     this.design = design;
     this.calendar = calendar;
     this.relay = relay;
+    this.groups = groups;
   }
 
   get mechanism(): Mechanism {

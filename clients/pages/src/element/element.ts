@@ -31,7 +31,7 @@ function eventNames(): ReadonlySet<string> {
 }
 
 class SurveyElement extends Base implements SottovoceSurveyElement {
-  static readonly observedAttributes = ["collector", "survey", "key", "relay", "lang"];
+  static readonly observedAttributes = ["collector", "survey", "key", "relay", "lang", "group"];
 
   readonly #place = el("div", { part: "frame", lang: "en" });
   readonly #told = el("p", { class: "visually-hidden", role: "status", lang: "en" });
@@ -82,6 +82,14 @@ class SurveyElement extends Base implements SottovoceSurveyElement {
 
   set relay(value: string) {
     this.setAttribute("relay", value);
+  }
+
+  get group(): string {
+    return this.getAttribute("group") ?? "";
+  }
+
+  set group(value: string) {
+    this.setAttribute("group", value);
   }
 
   get state(): SurveyElementState {

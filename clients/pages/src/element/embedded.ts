@@ -4,10 +4,11 @@
  * The person's answer passes through `#answer` to the device and is stored nowhere; while the collector cannot be asked
  * it waits in this page's memory.
  */
-import { type Answer, encodeBatch, Panel, type Receipt, ServiceError, Tracking } from "../../../js/src/index.js";
+import { type Answer, type Asked, encodeBatch, Panel, type Receipt, ServiceError, Tracking } from "../../../js/src/index.js";
 import type { SurveyElementEvents, SurveyElementState } from "../../../js/src/element.js";
 import { el, fill } from "../parts/dom.js";
 import { type Found, Machine, Retry } from "../survey/machine.js";
+import { givenGroup, groupsOf } from "../survey/group_view.js";
 import { sendingOf, statusView, titleOf } from "../survey/status_view.js";
 import { platformTrouble } from "../survey/trouble.js";
 import type { MyTurn } from "../survey/turn_view.js";
@@ -90,6 +91,7 @@ export class Embedded {
       this.#found = await machine.look();
       const { survey } = this.#found;
       if (survey instanceof Panel) throw panelStop(this.#address);
+      checkGroup(survey, this.wanted.group);
       if (survey instanceof Tracking) {
         this.#turn = { receipt: await machine.turn(), isRefusing: await machine.refusesRenewals() };
       } else if ((await machine.standing()) === null) await machine.admit(survey);
@@ -131,7 +133,7 @@ export class Embedded {
     if (this.#turn !== null && this.#turn.receipt.state !== "due") return this.#showTurn();
     if (this.#shown !== QUESTION) {
       this.state = "asking";
-      this.#show(QUESTION, questionView((await this.#known())!, (value) => void this.#answer(value)));
+      this.#show(QUESTION, questionView((await this.#known())!, (value, group) => void this.#answer(value, group)));
     }
   }
 
@@ -145,12 +147,12 @@ export class Embedded {
   }
 
   /** Draw once, and send it. Whatever happens meanwhile, the same report is sent. */
-  async #answer(value: unknown): Promise<void> {
+  async #answer(value: unknown, group: unknown): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
     let kept: Answer | null = null;
     try {
-      const receipt = await this.#machine!.draw(value);
+      const receipt = await this.#machine!.draw(value, group);
       kept = await this.#machine!.standing();
       if (receipt === null || kept === null) {
         // The turn has passed meanwhile: nothing was drawn, and the question is about another one.
@@ -158,7 +160,7 @@ export class Embedded {
         await this.#load();
       }
     } catch (error) {
-      this.#setback = this.#later(await this.#setbackOf(error), () => void this.#answer(value));
+      this.#setback = this.#later(await this.#setbackOf(error), () => void this.#answer(value, group));
       this.#stop(this.#setback);
     } finally {
       this.#isSending = false;
@@ -215,9 +217,9 @@ export class Embedded {
   /** All that a view needs; null while the survey could not be had. */
   async #known(): Promise<ShownSurvey | null> {
     if (this.#found === null) return null;
-    const { url, lang, trusting } = this.wanted;
+    const { url, lang, trusting, group } = this.wanted;
     const ledger = await this.#machine!.ledger();
-    return { found: this.#found, url, ledger, turn: this.#myTurn(), lang, isHidden: trusting.relay !== undefined };
+    return { found: this.#found, url, ledger, turn: this.#myTurn(), lang, isHidden: trusting.relay !== undefined, group };
   }
 
   #myTurn(): MyTurn | null {
@@ -291,6 +293,17 @@ const heardOf = (view: HTMLElement): HTMLElement | null =>
   view.querySelector<HTMLElement>(".status [tabindex='-1']") ?? view.querySelector<HTMLElement>("[tabindex='-1']");
 
 const INSECURE = "Browsers offer cryptography only on pages that came over https, and on this machine's own.";
+
+/** A group that the page names must be one of the survey's. */
+function checkGroup(survey: Asked, given: string): void {
+  const groups = groupsOf(survey);
+  if (groups === null && given !== "") throw mistake("bad_group", "The survey has no groups: leave the group attribute out.");
+  try {
+    givenGroup(groups, given);
+  } catch (error) {
+    throw mistake("bad_group", `The group attribute: ${error instanceof Error ? error.message : ""}.`);
+  }
+}
 
 const PANEL = "panel";
 

@@ -5,6 +5,7 @@ import { el, fill } from "../parts/dom.js";
 import { counted, named } from "../parts/format.js";
 import { requestBytes, TAG_BYTES } from "../survey/bytes_view.js";
 import { evidenceView } from "../survey/trouble_view.js";
+import { givenGroup, groupField, groupsOf } from "../survey/group_view.js";
 import { kindOf } from "../survey/kinds/registry.js";
 import { ledgerView } from "../survey/ledger_view.js";
 import type { Found } from "../survey/machine.js";
@@ -28,6 +29,8 @@ export interface ShownSurvey {
   readonly lang: string;
   /** Whether everything is fetched through a relay. */
   readonly isHidden: boolean;
+  /** The group that the page says; empty where the person says it, or there are none. */
+  readonly group: string;
 }
 
 const BROUGHT_ALONG =
@@ -41,21 +44,24 @@ const [SEEN_FETCHING, NEVER_SEEN] = [
 ];
 
 /** The question; `answer` is called with what the person says. */
-export function questionView(shown: ShownSurvey, answer: (value: unknown) => void): HTMLElement {
+export function questionView(shown: ShownSurvey, answer: (value: unknown, group: unknown) => void): HTMLElement {
   const { found, turn } = shown;
   const { survey } = found;
   const period = turn?.receipt.period ?? null;
   const kind = kindOf(survey);
   const field = kind.field("Your answer", "answer");
+  const groups = groupsOf(survey);
+  const group = groups && groupField(groups, givenGroup(groups, shown.group));
   const problem = el("p", { class: "trouble", part: "problem", role: "alert", hidden: true });
   const submit = (event: Event): void => {
     event.preventDefault();
-    const value = field.read();
-    fill(problem, field.problem());
-    problem.hidden = value !== null;
-    if (value === null) field.focus();
-    else answer(value);
+    const wrong = [field, ...(group ? [group] : [])].find((one) => one.read() === null);
+    fill(problem, wrong?.problem() ?? "");
+    problem.hidden = wrong === undefined;
+    if (wrong) wrong.focus();
+    else answer(field.read(), group?.read() ?? undefined);
   };
+  group?.element.setAttribute("part", "group");
   field.element.setAttribute("part", "field");
   const made = view(
     shown,
@@ -66,6 +72,7 @@ export function questionView(shown: ShownSurvey, answer: (value: unknown) => voi
       { part: "form", autocomplete: "off", novalidate: true, onsubmit: submit, oninput: () => (problem.hidden = true) },
       field.element,
       elsewise(survey.domain instanceof LabelDomain ? survey.domain : null, field, kind.unfitting),
+      group?.element,
       problem,
       el("p", { class: "promise", part: "promise" }, promiseWords(shown)),
       el("p", { class: "go" }, el("button", { type: "submit", part: "button" }, "Randomize and send")),

@@ -15,6 +15,8 @@ export interface WantedSurvey {
   readonly trusting: Trusting;
   /** The language of the survey's own words; empty where it is that of the page around. */
   readonly lang: string;
+  /** The group that reports are sent for, as "B" or as "arm=B,platform=web"; empty where the person says it. */
+  readonly group: string;
 }
 
 const ID = /^[0-9a-f]{64}$/;
@@ -35,6 +37,7 @@ export function wantedBy(given: (name: string) => string | null): WantedSurvey {
     name,
     trusting: { ...(key && { key }), ...(relay && { relay, insistOnRelay: true }) },
     lang: given("lang")?.trim() ?? "",
+    group: given("group")?.trim() ?? "",
   };
 }
 

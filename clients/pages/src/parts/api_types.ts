@@ -145,6 +145,8 @@ export interface Draft {
   calendar?: Record<string, unknown> | null;
   /** null for reports that are sent directly */
   relay?: RelayRequest | null;
+  /** public variables and their values, sent in the open beside a report; null for none */
+  groups?: Record<string, string[]> | null;
 }
 
 /** A survey that can be published: send `statement` and `attachments` to /v1/surveys. Nothing has been stored. */
@@ -246,6 +248,23 @@ export interface ExpectedL2 {
 export interface Findable {
   length: number | null;
   share: number;
+}
+
+/** All groups of a survey, and the values of its public variables in their order. */
+export interface GroupList {
+  variables: Record<string, string[]>;
+  groups: GroupStatus[];
+}
+
+/** A public group of a survey: its value of every variable, and its reports. `id` is that of its own survey: its estimate, aggregate and files are found there as those of any other. */
+export interface GroupStatus {
+  number: number;
+  id: string;
+  label: string;
+  values: Record<string, string>;
+  state: "deleted" | "open" | "sealed";
+  n_reports: number;
+  waiting: number;
 }
 
 /** The counts are durable, and estimates are made from them. */

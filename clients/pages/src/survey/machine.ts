@@ -158,13 +158,13 @@ export class Machine {
    * Draws the report, once and for all, and records it; nothing is sent. Null, and nothing is drawn, where the turn has
    * passed and another one has come: the answer was not about that.
    */
-  async draw(value: unknown): Promise<Receipt | null> {
+  async draw(value: unknown, group?: unknown): Promise<Receipt | null> {
     // A browser that throws the ledger away would answer twice. Whether it keeps it is decided elsewhere, maybe by a
     // question to the person, which nothing here waits for.
     void navigator.storage?.persist?.().catch(() => false);
     try {
       const given = onlyIn(this.#period?.number ?? null, value);
-      const receipt = await this.#device.answer(this.origin, this.id, given, { send: false });
+      const receipt = await this.#device.answer(this.origin, this.id, given, { send: false, group });
       this.#tell();
       return receipt;
     } catch (error) {

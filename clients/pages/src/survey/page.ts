@@ -7,6 +7,7 @@ import { explain, type Explanation } from "../../../js/src/explain.js";
 import { type Answer, type Receipt, Survey, Tracking } from "../../../js/src/index.js";
 import { el, fill } from "../parts/dom.js";
 import { type Found, type Machine, Retry } from "./machine.js";
+import { memberOf } from "./group_view.js";
 import { questionView } from "./question_view.js";
 import { reportView } from "./report_view.js";
 import { UNUSED } from "./words.js";
@@ -42,6 +43,8 @@ export class Page {
     readonly host: HTMLElement,
     readonly told: HTMLElement,
     readonly machine: Machine,
+    /** The group that the link names; empty for none. */
+    readonly group = "",
   ) {}
 
   async start(): Promise<void> {
@@ -96,7 +99,7 @@ export class Page {
     const turn = this.#myTurn();
     document.title = `${found.survey.title || "A survey"} – Sottovoce`;
     const ledger = await this.machine.ledger();
-    this.#show(QUESTION, questionView(found, this.machine.origin, ledger, (value) => void this.#draw(value), turn));
+    this.#show(QUESTION, questionView(found, this.machine.origin, ledger, (value, group) => void this.#draw(value, group), turn, this.group));
   }
 
   /** When this browser is asked, while that is not now. */
@@ -130,21 +133,21 @@ export class Page {
   }
 
   /** Draw once, and show it. Whatever happens meanwhile, the same answer is tried again. */
-  async #draw(value: unknown): Promise<void> {
+  async #draw(value: unknown, group: unknown): Promise<void> {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
     this.#value = value;
     try {
-      const receipt = await this.machine.draw(value);
+      const receipt = await this.machine.draw(value, group);
       if (receipt === null) return await this.#askAgain();
       if (this.#turn && receipt.epsilon === 0) return await this.#load(); // the period has closed meanwhile
-      if (receipt.state === "waiting") return this.#wait(value);
+      if (receipt.state === "waiting") return this.#wait(value, group);
       this.#retry.stop();
       await this.#refresh();
       this.host.querySelector<HTMLElement>("#status")?.focus();
     } catch (error) {
       const trouble = troubleOf(error, this.#found?.survey);
-      if (trouble.passing) this.#retry.later(() => void this.#draw(value));
+      if (trouble.passing) this.#retry.later(() => void this.#draw(value, group));
       if (trouble.passing && this.#shown === WAITING) return;
       this.#trouble = trouble;
       this.#stop(trouble);
@@ -161,8 +164,8 @@ export class Page {
   }
 
   /** The round of this device is not open yet: look again now and then, while the page is open. */
-  #wait(value: unknown): void {
-    this.#retry.later(() => void this.#draw(value));
+  #wait(value: unknown, group: unknown): void {
+    this.#retry.later(() => void this.#draw(value, group));
     if (this.#shown === WAITING) return;
     this.#show(WAITING, waitingView(this.#found!.survey.title, this.machine.origin, () => this.#retry.now()));
     this.#say("Waiting for the question of this device.");
@@ -220,8 +223,9 @@ export class Page {
     if (asked instanceof Tracking) {
       const number = this.#turn?.receipt.period?.number;
       const survey = number === undefined ? null : await asked.period(number);
-      return survey?.id === kept.survey ? survey : null;
+      return survey && memberOf(survey, kept.survey);
     }
+    if (asked instanceof Survey) return memberOf(asked, kept.survey);
     const survey = kept.survey === this.machine.id ? asked : (await this.machine.look(kept.survey)).survey;
     return survey instanceof Survey ? survey : null;
   }

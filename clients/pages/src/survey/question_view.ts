@@ -4,6 +4,7 @@ import { LabelDomain } from "../../../js/src/domain/domain.js";
 import { el, fill } from "../parts/dom.js";
 import { named } from "../parts/format.js";
 import type { Field } from "./fields/field.js";
+import { givenGroup, groupField, groupsOf } from "./group_view.js";
 import { kindOf } from "./kinds/registry.js";
 import { ledgerView } from "./ledger_view.js";
 import type { Found } from "./machine.js";
@@ -18,29 +19,34 @@ export function questionView(
   found: Found,
   origin: string,
   ledger: Ledger,
-  draw: (value: unknown) => void,
+  draw: (value: unknown, group: unknown) => void,
   /** Whose turn it is, for a tracking survey. */
   turn: MyTurn | null = null,
+  /** The group that the link names; empty for none. */
+  given = "",
 ): HTMLElement {
   const { survey } = found;
   const period = turn?.receipt.period ?? null;
   const kind = kindOf(survey);
   const [what, learns] = kind.words;
   const field = kind.field("Your answer", "answer");
+  const groups = groupsOf(survey);
+  const group = groups && groupField(groups, givenGroup(groups, given));
   const problem = el("p", { class: "trouble", role: "alert", hidden: true });
   const submit = (event: Event): void => {
     event.preventDefault();
-    const value = field.read();
-    fill(problem, field.problem());
-    problem.hidden = value !== null;
-    if (value === null) field.focus();
-    else draw(value);
+    const wrong = [field, ...(group ? [group] : [])].find((one) => one.read() === null);
+    fill(problem, wrong?.problem() ?? "");
+    problem.hidden = wrong === undefined;
+    if (wrong) wrong.focus();
+    else draw(field.read(), group?.read() ?? undefined);
   };
   const form = el(
     "form",
     { class: "card", autocomplete: "off", novalidate: true, onsubmit: submit, oninput: () => (problem.hidden = true) },
     field.element,
     elsewise(survey.domain instanceof LabelDomain ? survey.domain : null, field, kind.unfitting),
+    group?.element,
     problem,
     el("p", { class: "go" }, el("button", { type: "submit" }, "See what would leave")),
     el(

@@ -14,7 +14,8 @@ async function start(): Promise<void> {
   if (id === null) return fill(page, troubleView(NO_SURVEY));
   // Page and service are of one version, and this one has a log.
   const machine = await Machine.open(id, location.origin, { requireLog: true });
-  await new Page(page, byId("told"), machine).start();
+  const group = new URLSearchParams(location.search).get("group") ?? "";
+  await new Page(page, byId("told"), machine, group).start();
 }
 
 emptyWhenLeft();

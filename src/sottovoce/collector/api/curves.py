@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import BYTES_PER_COUNTER, aggregate_of, check_minimum, searched
+from sottovoce.collector.api.reading import BYTES_PER_COUNTER, check_minimum, reports_of, searched
 from sottovoce.collector.api.rendered import TAG, at_hand, rendered_from, response_of
 from sottovoce.collector.api.service import CURVE_BYTES, Service
 from sottovoce.collector.store.records import RoundStanding, SurveyRecord
@@ -156,7 +156,7 @@ def _curve(
             estimate = known.get(entry.round)
             if estimate is None or estimate.n_reports != entry.counted:
                 period = tracking.period(entry.round)
-                estimate = period.estimate(aggregate_of(service, service.record(entry.id), period))
+                estimate = period.estimate(reports_of(service, service.record(entry.id), period))
                 service.estimating.check_stop()
             estimates[entry.round] = estimate
         size = _BYTES_PER_ANSWER * sum(map(len, estimates.values()))

@@ -26,6 +26,7 @@ from sottovoce.service.http.request import Request
 from sottovoce.service.http.route import route
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.calendar import Calendar
+from sottovoce.surveys.groups import Groups
 from sottovoce.surveys.panel import MAX_CHOICES, Panel, Seat
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.rounds import round_of
@@ -138,7 +139,7 @@ def _make_draft(draft: Draft) -> DraftAnswer:
 def _survey(draft: Draft) -> DraftAnswer:
     people = DEFAULT_PEOPLE if draft.people is None else draft.people
     planned = plan_for(question_of(draft), draft, people=people)
-    survey = planned.survey(draft.title, _relay(draft))
+    survey = planned.survey(draft.title, _relay(draft), _groups(draft))
     return _answer(
         survey,
         people,
@@ -155,7 +156,7 @@ def _tracking(draft: Draft, stated: dict[str, Any]) -> DraftAnswer:
     people = DEFAULT_PEOPLE if draft.people is None else draft.people
     renews = calendar.window if calendar.renews else None
     planned = tracking_plan_for(question_of(draft), draft, people=people, periods=calendar.periods, renews=renews)
-    tracking = Tracking.of_survey(planned.period.survey(draft.title, _relay(draft)), calendar)
+    tracking = Tracking.of_survey(planned.period.survey(draft.title, _relay(draft), _groups(draft)), calendar)
     each = f"{calendar.label(1)} is the first period, and everybody answers in one of {calendar.window:,}"
     return _answer(
         tracking,
@@ -167,6 +168,10 @@ def _tracking(draft: Draft, stated: dict[str, Any]) -> DraftAnswer:
         l2=planned.l2,
         promise=tracking.promise,
     )
+
+
+def _groups(draft: Draft) -> Groups | None:
+    return None if draft.groups is None else Groups.of(draft.groups)
 
 
 def _relay(draft: Draft) -> Relay | None:

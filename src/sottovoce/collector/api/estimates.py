@@ -108,7 +108,7 @@ async def get_estimate(
         return to_json(table.page(page, size), check_stop, n_answers=n_answers, page=page, pages=pages)
 
     made = await rendered_table(service, service.estimating, record, survey, level, always, ("page", page, size), write)
-    extra = {"waiting": await service.wait_for_store(service.store.waiting, record.id), "influence": None}
+    extra = {"waiting": await service.wait_for_store(service.n_waiting, record), "influence": None}
     if hostile is not None:
         estimate = None if is_listed else await searched(service, record, survey)
         extra["influence"] = await service.compute(_influence, survey, made.n_reports, hostile, estimate)
@@ -119,7 +119,7 @@ async def _all_counted(service: Service, record: SurveyRecord, seconds: float) -
     """Come back when nothing waits, or when the time is over."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        if await service.wait_for_store(service.store.waiting, record.id) == 0:
+        if await service.wait_for_store(service.n_waiting, record) == 0:
             return
         await asyncio.sleep(_LOOK_EVERY)
 
@@ -154,7 +154,7 @@ def _hand_in(service: Service, survey_id: str, body: bytes) -> int:
     record, survey = answerable_survey(service, survey_id)
     aggregate = from_bytes(survey, body)
     held = sum(segment.n for segment in service.store.segments(record.id))
-    if record.state == "sealed" and not service.store.waiting(record.id) and aggregate.n_reports != held:
+    if record.state == "sealed" and not service.n_waiting(record) and aggregate.n_reports != held:
         raise Refusal(
             422,
             "other_reports",

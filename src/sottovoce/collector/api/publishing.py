@@ -121,6 +121,13 @@ def _publish(service: Service, request: Request, given: Publication) -> tuple[En
             "themselves",
             field="statement",
         )
+    if isinstance(survey, Survey) and survey.group is not None:
+        raise Refusal(
+            422,
+            "group_of_a_survey",
+            f"this is one group ({survey.group.label}) of a survey; publish that, and its groups open by themselves",
+            field="statement",
+        )
     if not isinstance(survey, Panel) and is_own_relay(survey.relay, request):
         raise Refusal(422, "own_relay", OWN_RELAY, field="statement")
     if set(attachments) != set(survey.attachments):

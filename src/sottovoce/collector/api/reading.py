@@ -13,10 +13,12 @@ from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.watched import still_changing
 from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.grouped import counted_groups
+from sottovoce.surveys.groups import Group
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["BYTES_PER_COUNTER", "aggregate_of", "answerable_survey", "check_minimum", "estimate_of"]
-__all__ += ["holds_at_every_look", "searched"]
+__all__ += ["holds_at_every_look", "reports_of", "searched"]
 
 _BYTES_PER_ANSWER: Final = 32
 
@@ -47,9 +49,28 @@ def aggregate_of(service: Service, record: SurveyRecord, survey: Survey) -> Aggr
             f"survey {record.id[:12]} has {survey.mechanism.cells:,} counters, more than are counted here: seal it, "
             "count its reports with 'sottovoce aggregate', and hand the counts in or estimate from them",
         )
-    aggregate = live_aggregate(service.store, survey)
-    check_minimum(record, aggregate.n_reports)
-    return aggregate
+    if survey.takes_reports:
+        aggregate = live_aggregate(service.store, survey)
+        check_minimum(record, aggregate.n_reports)
+        return aggregate
+    return counted_groups(survey, groups_of(service, record, survey)).pooled
+
+
+def groups_of(service: Service, record: SurveyRecord, survey: Survey) -> dict[Group, Aggregate]:
+    """The counts of every group that has enough reports: of a smaller one nothing is told, in the sum neither."""
+    enough = max(1, record.minimum_reports)
+    large = [entry.round for entry in service.store.standing_rounds(record.id) if entry.counted >= enough]
+    found = [group for group in survey.groups or () if group.number in large]
+    if not found:
+        check_minimum(record, 0)
+    return {group: live_aggregate(service.store, survey.in_group(group)) for group in found}
+
+
+def reports_of(service: Service, record: SurveyRecord, survey: Survey) -> Aggregate | dict[Group, Aggregate]:
+    """What an estimate is made of: the counts, or those of every group."""
+    if survey.takes_reports:
+        return aggregate_of(service, record, survey)
+    return groups_of(service, record, survey)
 
 
 def _all_in_checkpoint(service: Service, survey: Survey) -> bool:
@@ -64,7 +85,7 @@ def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estim
     if known is not None:
         return known
     began = time.perf_counter()
-    estimate = survey.estimate(aggregate_of(service, record, survey))
+    estimate = survey.estimate(reports_of(service, record, survey))
     service.note_estimate(time.perf_counter() - began)
     size = _BYTES_PER_ANSWER * len(estimate)
     return service.surveys.put_result(record.id, estimate.n_reports, "estimate", result=estimate, size=size)
@@ -73,7 +94,7 @@ def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estim
 def holds_at_every_look(service: Service, record: SurveyRecord, always: str) -> bool:
     """Whether intervals that are asked for with these `Looks` hold at every look; for the store's thread."""
     if always == "open":
-        return still_changing(record.state, service.store.waiting(record.id))
+        return still_changing(record.state, service.n_waiting(record))
     return always == "1"
 
 
@@ -102,8 +123,8 @@ def _search(service: Service, record: SurveyRecord, survey: Survey, n_reports: i
     if known is not None:
         return known
     began = time.perf_counter()
-    aggregate = aggregate_of(service, record, survey)
-    estimate = survey.estimate(aggregate, progress=lambda done, of: service.searching.check_stop())
+    reports = reports_of(service, record, survey)
+    estimate = survey.estimate(reports, progress=lambda done, of: service.searching.check_stop())
     service.note_estimate(time.perf_counter() - began)
     size = BYTES_PER_COUNTER * survey.mechanism.cells
     return service.surveys.put_result(record.id, estimate.n_reports, _SEARCH, result=estimate, size=size)

@@ -234,8 +234,16 @@ class Service:
         return survey
 
     def n_counted(self, record: SurveyRecord) -> int:
-        """How many of its reports have been counted."""
+        """How many of its reports have been counted, those of all its groups together."""
+        if record.has_groups:
+            return sum(entry.counted for entry in self.store.standing_rounds(record.id))
         return sum(segment.n for segment in self.store.segments(record.id))
+
+    def n_waiting(self, record: SurveyRecord) -> int:
+        """How many of its reports have not been counted yet, those of all its groups together."""
+        if record.has_groups:
+            return sum(entry.waiting for entry in self.store.standing_rounds(record.id))
+        return self.store.waiting(record.id)
 
     def envelope(self, record: SurveyRecord) -> Envelope:
         """A survey as devices fetch it."""

@@ -29,7 +29,7 @@ from sottovoce.protocol.errors import RefusedReport
 from sottovoce.service.refusal import Refusal
 from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.statement import is_digest
-from sottovoce.surveys.survey import Tracking
+from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["CheckedBody", "Intake", "ReportCode"]
 
@@ -110,6 +110,13 @@ class Intake:
                 "survey_tracking",
                 f"survey {survey_id[:12]} accepts no reports itself: a device answers the period it drew, whose own id "
                 "is that of the survey with this period, and sends its report there",
+            )
+        if checker is None and isinstance(survey, Survey):
+            raise Refusal(
+                422,
+                "survey_grouped",
+                f"survey {survey_id[:12]} accepts no reports itself: a device answers for its group, whose own id is "
+                "that of the survey with this group, and sends its report there",
             )
         if checker is None:
             raise Refusal(

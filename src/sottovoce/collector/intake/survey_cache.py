@@ -24,7 +24,7 @@ P = TypeVar("P")
 
 
 class CachedSurvey(NamedTuple):
-    """A survey, and what checking its reports takes: nothing where its rounds or periods have them."""
+    """A survey, and what checking its reports takes: nothing where its rounds, periods or groups have them."""
 
     survey: PublishedSurvey
     checker: ReportChecker | None
@@ -65,7 +65,7 @@ class SurveyCache:
 
     def add(self, survey: PublishedSurvey) -> CachedSurvey:
         """Store a survey that was read already."""
-        checker = ReportChecker(survey) if isinstance(survey, Survey) else None
+        checker = ReportChecker(survey) if isinstance(survey, Survey) and survey.takes_reports else None
         return self._surveys.put(survey.id, CachedSurvey(survey, checker))
 
     def result(self, survey_id: str, n_reports: int, *name: object) -> Any:

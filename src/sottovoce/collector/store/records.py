@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -33,11 +34,15 @@ class _Stated(msgspec.Struct):
     """What is read of a statement without reading the rest."""
 
     delta: float = 0.0
+    groups: Any = None
+    group: int | None = None
+    calendar: Any = None
+    period: int | None = None
 
 
 @dataclass(frozen=True)
 class SurveyRecord:
-    """A published survey, a round of an adaptive one, or a period of a tracking one."""
+    """A published survey, or a part of one: a round of a panel, a period of a tracking survey, a group's survey."""
 
     id: str
     canonical: bytes = field(repr=False)
@@ -51,18 +56,33 @@ class SurveyRecord:
     epoch: int
     """The time at which it was published, in the collector's coarse time."""
     parent: str | None = None
-    """The panel that a round belongs to, or the tracking survey that a period belongs to."""
+    """The survey that a round, a period or a group belongs to."""
     round: int | None = None
-    """The number of the round or period, from 1."""
+    """The number of the round, period or group, from 1."""
     labels: tuple[str, ...] = ()
     """What an analyst calls the choices of a round."""
     state: SurveyState = "open"
+    groups: tuple[SurveyRecord, ...] = ()
+    """The surveys of its groups, which are stored with it; empty for a record that was read."""
+    is_derived: bool = False
+    """Whether its statement follows from the parent's, so that the log needs no entry; said when it is stored."""
 
     @property
     def delta(self) -> float:
         """What the statement says; 0 where it says nothing: the promise is then pure epsilon-LDP."""
+        return self._stated.delta
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether its groups have the reports."""
+        stated = self._stated
+        is_tracking = stated.calendar is not None and stated.period is None
+        return stated.groups is not None and stated.group is None and not is_tracking
+
+    @cached_property
+    def _stated(self) -> _Stated:
         try:
-            return msgspec.json.decode(self.canonical, type=_Stated).delta
+            return msgspec.json.decode(self.canonical, type=_Stated)
         except msgspec.DecodeError as error:
             raise StoreError(f"survey {self.id[:12]} is damaged in the database: restore a backup") from error
 

@@ -26,6 +26,16 @@ __all__ = ["PIECE_BYTES", "PIECE_ROWS", "DeletionTables", "SurveyTables"]
 
 _LOGGED: Final = "EXISTS (SELECT 1 FROM log_entries e WHERE e.survey = surveys.id)"
 
+_FAMILY: Final = "id = ? OR parent = ? OR parent IN (SELECT id FROM surveys WHERE parent = ?)"
+"""A survey, its rounds, periods or groups, and the groups of its periods."""
+
+_SUM: Final = (
+    "(SELECT COALESCE(SUM(r.n), 0) FROM {0} r WHERE r.survey = s.number AND s.state <> 'deleted') + "
+    "(SELECT COALESCE(SUM(r.n), 0) FROM surveys g JOIN {0} r ON r.survey = g.number "
+    "WHERE g.parent = s.id AND g.state <> 'deleted')"
+)
+"""The reports that a table holds of a survey and of its groups; two sums, so that each finds its rows by an index."""
+
 
 class SurveyTables(SqlStore):
     """Publishing and sealing surveys; tokens."""
@@ -36,25 +46,7 @@ class SurveyTables(SqlStore):
             standing = _find(transaction, record.id)
             if standing is not None:
                 return standing
-            is_period = record.parent is not None and self._check_round(transaction, record)
-            # The state is not the caller's to choose: a survey begins open.
-            values = (
-                *(record.id, record.canonical, record.signature, dump_words(record.title), record.kind),
-                *(float(record.epsilon), record.minimum_reports, record.epoch, record.parent, record.round),
-                *(dump_words(record.labels), "open"),
-            )
-            marks = ", ".join("?" * len(values))
-            ((number,),) = transaction.rows(
-                f"INSERT INTO surveys ({SURVEY_COLUMNS}) VALUES ({marks}) RETURNING number", values
-            )
-            if not is_period:
-                # Alone: of two who publish at once each finds the entry of the other before its own.
-                transaction.run(
-                    "INSERT INTO log_entries (position, event, survey) "
-                    "SELECT COALESCE(MAX(position) + 1, 0), ?, ? FROM log_entries",
-                    (PUBLISHED, record.id),
-                )
-            transaction.run("INSERT INTO leases (survey, holder, token, expires) VALUES (?, '', 0, 0)", (number,))
+            number = self._insert(transaction, record)
             transaction.many(
                 "INSERT INTO attachments (digest, content) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
                 attachments.items(),
@@ -63,11 +55,37 @@ class SurveyTables(SqlStore):
                 "INSERT INTO survey_attachments (survey, digest) VALUES (?, ?)",
                 [(number, digest) for digest in attachments],
             )
-        return replace(record, state="open")
+            for group in record.groups:
+                self._insert(transaction, group)
+        return replace(record, state="open", groups=())
 
-    def _check_round(self, transaction: Transaction, record: SurveyRecord) -> bool:
-        """Refuse a round that cannot begin; whether it is a period."""
-        parents = transaction.rows(f"SELECT state, kind FROM surveys WHERE id = ?{self.for_update}", (record.parent,))
+    def _insert(self, transaction: Transaction, record: SurveyRecord) -> int:
+        """Store a survey, with its entry in the log if it needs one; returns its number."""
+        if record.parent is not None:
+            self._check_part(transaction, record)
+        # The state is not the caller's to choose: a survey begins open.
+        values = (
+            *(record.id, record.canonical, record.signature, dump_words(record.title), record.kind),
+            *(float(record.epsilon), record.minimum_reports, record.epoch, record.parent, record.round),
+            *(dump_words(record.labels), "open"),
+        )
+        marks = ", ".join("?" * len(values))
+        ((number,),) = transaction.rows(
+            f"INSERT INTO surveys ({SURVEY_COLUMNS}) VALUES ({marks}) RETURNING number", values
+        )
+        if not record.is_derived:
+            # Alone: of two who publish at once each finds the entry of the other before its own.
+            transaction.run(
+                "INSERT INTO log_entries (position, event, survey) "
+                "SELECT COALESCE(MAX(position) + 1, 0), ?, ? FROM log_entries",
+                (PUBLISHED, record.id),
+            )
+        transaction.run("INSERT INTO leases (survey, holder, token, expires) VALUES (?, '', 0, 0)", (number,))
+        return int(number)
+
+    def _check_part(self, transaction: Transaction, record: SurveyRecord) -> None:
+        """Refuse a round, a period or a group that cannot begin."""
+        parents = transaction.rows(f"SELECT state FROM surveys WHERE id = ?{self.for_update}", (record.parent,))
         if not parents or parents[0][0] != "open":
             raise MismatchError(
                 f"round {record.round} belongs to a survey that is not open here; publish that survey first"
@@ -80,15 +98,13 @@ class SurveyTables(SqlStore):
                 f"round {record.round} of survey {str(record.parent)[:12]} already asks another question; read that "
                 "one's answer, or ask in the next round"
             )
-        # A period may be answered for a while after its end, when the next has begun.
-        is_period: bool = parents[0][1] == "tracking"
-        for earlier in range(1, 1 if is_period else record.round or 1):
+        # Groups are answered side by side, and a period for a while after its end, when the next has begun.
+        for earlier in range(1, 1 if record.is_derived else record.round or 1):
             if states.get(earlier, "open") == "open":
                 raise MismatchError(
                     f"round {record.round} cannot begin: round {earlier} of survey {str(record.parent)[:12]} has "
                     "not been closed; close it first"
                 )
-        return is_period
 
     def log_entries(self, start: int = 0, most: int | None = None) -> list[LogEntry]:
         limit = "" if most is None else f" LIMIT {int(most)}"
@@ -183,9 +199,7 @@ class SurveyTables(SqlStore):
             return []
         with self.read() as transaction:
             rows = transaction.rows(
-                "SELECT s.round, s.id, s.state, "
-                "(SELECT COALESCE(SUM(c.n), 0) FROM segments c WHERE c.survey = s.number AND s.state <> 'deleted'), "
-                "(SELECT COALESCE(SUM(w.n), 0) FROM waiting w WHERE w.survey = s.number AND s.state <> 'deleted') "
+                f"SELECT s.round, s.id, s.state, {_SUM.format('segments')}, {_SUM.format('waiting')} "
                 "FROM surveys s WHERE s.parent = ? ORDER BY s.round",
                 (parent,),
             )
@@ -208,17 +222,13 @@ class SurveyTables(SqlStore):
 
     def _seal(self, transaction: Transaction, survey_id: str) -> None:
         self._family(transaction, survey_id)
-        transaction.run(
-            "UPDATE surveys SET state = 'sealed' WHERE (id = ? OR parent = ?) AND state = 'open'",
-            (survey_id, survey_id),
-        )
+        transaction.run(f"UPDATE surveys SET state = 'sealed' WHERE ({_FAMILY}) AND state = 'open'", (survey_id,) * 3)
 
     def _family(self, transaction: Transaction, survey_id: str) -> list[int]:
-        """The survey and its rounds, which no append or settlement touches until this transaction ends."""
+        """The survey and its parts, which no append or settlement touches until this transaction ends."""
         # In the order in which `append` locks them, so that the two can never wait for each other.
         rows = transaction.rows(
-            f"SELECT number FROM surveys WHERE id = ? OR parent = ? ORDER BY id{self.for_update}",
-            (survey_id, survey_id),
+            f"SELECT number FROM surveys WHERE {_FAMILY} ORDER BY id{self.for_update}", (survey_id,) * 3
         )
         return [number for (number,) in rows]
 

@@ -100,7 +100,7 @@ class PeriodKeeper:
         self._lock = threading.Lock()
         self._due: dict[str, float] = {}
         self._ahead: dict[str, _Ahead] = {}
-        self._ahead_of: dict[str, str] = {}
+        self._ahead_of: dict[str, list[str]] = {}
         self._next = self._look_at = -math.inf
 
     def tick(self) -> None:
@@ -189,8 +189,11 @@ class PeriodKeeper:
         if calendar.periods is None or last < calendar.periods:
             start = calendar.start(last + 1)
             boundaries.append(start)
-            period_id = self._ahead_of[survey_id] = tracking.period(last + 1).id
-            self._ahead[period_id] = _Ahead(survey_id, last + 1, start.timestamp())
+            period = tracking.period(last + 1)
+            members = [period.in_group(group) for group in period.groups or ()]
+            self._ahead_of[survey_id] = [one.id for one in (period, *members)]
+            for part_id in self._ahead_of[survey_id]:
+                self._ahead[part_id] = _Ahead(survey_id, last + 1, start.timestamp())
         self._due[survey_id] = min(boundaries).timestamp()
 
     def _bring(self, record: SurveyRecord, tracking: Tracking, last: int, moment: datetime) -> None:
@@ -215,4 +218,5 @@ class PeriodKeeper:
 
     def _drop(self, survey_id: str) -> None:
         self._due.pop(survey_id, None)
-        self._ahead.pop(self._ahead_of.pop(survey_id, ""), None)
+        for part_id in self._ahead_of.pop(survey_id, []):
+            self._ahead.pop(part_id, None)

@@ -63,8 +63,8 @@ def survey_of(source: SurveySource, record: SurveyRecord) -> PublishedSurvey:
 def answerable_of(source: SurveySource, record: SurveyRecord) -> Survey:
     """The survey of a record that people answer itself; others are refused with `MismatchError`."""
     survey = survey_of(source, record)
-    if not isinstance(survey, Survey):
-        what = "periods" if isinstance(survey, Tracking) else "rounds"
+    if not isinstance(survey, Survey) or not survey.takes_reports:
+        what = "groups" if isinstance(survey, Survey) else "periods" if isinstance(survey, Tracking) else "rounds"
         raise MismatchError(f"survey {record.id[:12]} takes no reports itself; its {what} do")
     return survey
 
@@ -78,7 +78,9 @@ def signed_record(
     number: int | None = None,
     labels: tuple[str, ...] = (),
 ) -> SurveyRecord:
-    """The record of a survey, signed now; of a round or period with its parent and number."""
+    """The record of a survey, signed now, with those of its groups; of a round or period with its parent and number."""
+    groups = survey.groups if isinstance(survey, Survey) and not survey.takes_reports else None
+    members = [(group.number, survey.in_group(group)) for group in groups or ()] if isinstance(survey, Survey) else []
     return SurveyRecord(
         id=survey.id,
         canonical=survey.canonical,
@@ -91,4 +93,6 @@ def signed_record(
         parent=parent,
         round=number,
         labels=labels,
+        is_derived=isinstance(survey, Survey) and (survey.period is not None or survey.group is not None),
+        groups=tuple(signed_record(key, member, epoch, minimum_reports, survey.id, at) for at, member in members),
     )

@@ -1,0 +1,152 @@
+"""Estimates of the public groups of a survey: one for each value of a variable, from the counts of its people alone.
+
+People of different groups are different people, so the estimates are independent. Counts of groups add up: groups that
+share the value of one variable are merged over all others before anything is estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, final
+
+import numpy as np
+
+from sottovoce.core.answer import Answer, unknown_answer
+from sottovoce.core.errors import NoReportsError, SurveyError
+from sottovoce.core.words import plural
+from sottovoce.mechanisms.base import Counts
+
+__all__ = ["ByGroup", "Estimated", "GroupCounts", "GroupVariables", "label_of", "merged"]
+
+_MOST_ROWS = 10
+
+Estimated: TypeAlias = Any
+"""An `Estimate`, whose module imports this one."""
+
+
+class GroupVariables(Protocol):
+    """The public variables of a survey, and its groups in order."""
+
+    @property
+    def names(self) -> list[str]: ...
+
+    def values_of(self, variable: str, argument: str = ..., /) -> tuple[str, ...]: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupCounts:
+    """The counts of every group of a survey, and how an estimate is made of a sum of them.
+
+    Attributes
+    ----------
+    counted
+        Counts and number of reports of each group that has any, by its number.
+    make
+        Makes an estimate of counts and a number of reports.
+    """
+
+    groups: GroupVariables
+    counted: Mapping[int, tuple[Counts, int]]
+    make: Callable[[Counts, int], Estimated]
+
+    def estimate(self, chosen: Mapping[str, str]) -> Estimated:
+        """The estimate of all people with these values of some variables, over all values of the others."""
+        mine = [group.number for group in self.groups if chosen.items() <= group.values.items()]
+        here = [self.counted[number] for number in mine if number in self.counted]
+        if not here:
+            raise NoReportsError(f"{label_of(chosen)} has no reports yet: choose another group, or wait").at("group")
+        return self.make(merged([counts for counts, _ in here]), sum(n for _, n in here))
+
+    def split(self, variable: str) -> dict[str, Estimated]:
+        """The estimate of every value of a variable that has reports."""
+        found = {}
+        for value in self.groups.values_of(variable, "variable"):
+            with suppress(NoReportsError):
+                found[value] = self.estimate({variable: value})
+        return found
+
+    def find(self, name: object) -> dict[str, str]:
+        """Values of some variables, from a mapping of them, or from one value that a single variable has."""
+        if isinstance(name, Mapping) and name:
+            for variable, value in name.items():
+                if value not in self.groups.values_of(variable, "group"):
+                    raise unknown_answer(value, self.groups.values_of(variable), "group").at("group")
+            return dict(name)
+        having = [variable for variable in self.groups.names if name in self.groups.values_of(variable)]
+        if len(having) == 1:
+            return {having[0]: str(name)}
+        if having:
+            raise SurveyError(f"{' and '.join(having)} both have that value; say which, as {{'{having[0]}': ...}}").at(
+                "group"
+            )
+        values = [value for variable in self.groups.names for value in self.groups.values_of(variable)]
+        raise unknown_answer(name, values, "group").at("group")
+
+
+def label_of(values: Mapping[str, str]) -> str:
+    """A group in words."""
+    return ", ".join(f"{variable} {value}" for variable, value in values.items())
+
+
+def merged(parts: list[Counts]) -> Counts:
+    """The counts of several groups together."""
+    return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ByGroup(Mapping[str, Any]):
+    """The estimates of the groups that a variable makes, by its values, in the order that the survey states.
+
+    ``by["B"]`` is the estimate of one group; iterating gives the values.
+    """
+
+    variable: str
+    estimates: Mapping[str, Estimated]
+    stated: tuple[str, ...]
+
+    def __getitem__(self, value: str) -> Estimated:
+        if value in self.estimates:
+            return self.estimates[value]
+        if value in self.stated:
+            raise NoReportsError(f"{self.variable} {value} has no reports yet: choose another, or wait").at("group")
+        raise unknown_answer(value, self.stated)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    @property
+    def n_reports(self) -> dict[str, int]:
+        """The number of reports of every group."""
+        return {value: self.estimates[value].n_reports if value in self.estimates else 0 for value in self.stated}
+
+    def __str__(self) -> str:
+        """The first answers of all groups side by side."""
+        columns = list(self.estimates.items())
+        if not columns:
+            return f"no reports of any {self.variable}"
+        labels = [answer.label for answer in columns[0][1]._first(_MOST_ROWS)]
+        rows = [("", *(f"{self.variable} {value}" for value, _ in columns))]
+        rows += [(label, *(_cell(estimate, label) for _, estimate in columns)) for label in labels]
+        rows.append(("", *(plural(estimate.n_reports, "report") for _, estimate in columns)))
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
+        return "\n".join(line.rstrip() for line in lines)
+
+    def __repr__(self) -> str:
+        return f"<estimates by {self.variable}: {', '.join(self.estimates)}>"
+
+
+def _cell(estimate: Estimated, label: str) -> str:
+    if label not in estimate:
+        return ""
+    answer: Answer = estimate[label]
+    return f"{answer.value_text} ({answer.interval_text})"
