@@ -74,7 +74,7 @@ function stopped(given: Record<string, string>): [code: string, remedy: string] 
 }
 
 test("attributes are read, and what is wrong with them is said by name", () => {
-  assert.deepEqual(wanted({ collector: ` ${URL_}/ `, survey: "Drinks" }), { url: URL_, name: "Drinks", trusting: {}, lang: "" });
+  assert.deepEqual(wanted({ collector: ` ${URL_}/ `, survey: "Drinks" }), { url: URL_, name: "Drinks", trusting: {}, lang: "", group: "" });
   const full = wanted({ collector: URL_, survey: ID, key: KEY, relay: "https://relay.example.org", lang: "it" });
   assert.deepEqual(full.trusting, { key: KEY, relay: "https://relay.example.org", insistOnRelay: true });
   assert.equal(full.lang, "it");
