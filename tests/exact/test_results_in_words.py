@@ -88,7 +88,7 @@ def test_a_number_prints_what_was_asked_for() -> None:
 def test_an_audit_and_a_plan_print_each_fact_once() -> None:
     survey = sv.Survey(sv.shares(["red", "green"]), epsilon=1.0)
     lines = str(sv.audit(survey, samples=200)).splitlines()
-    assert lines[:3] == ["mechanism: randomized_response", "verdict: proved", "stated epsilon: 1"]
+    assert lines[:3] == ["mechanism: randomized_response", "verdict: proved for 2 values", "stated epsilon: 1"]
     assert lines[-1] == f"survey: {survey.id}"
     plan = sv.plan(sv.shares(6), epsilon=1.0, people=20_000)
     assert str(plan).count("L2") == str(plan).count("95 %") == 1
