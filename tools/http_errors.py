@@ -56,6 +56,7 @@ ERRORS = (
     Code(409, "survey_not_panel", "a round was requested of a survey without rounds", "use its estimate"),
     Code(409, "survey_not_tracking", "periods or a curve were requested of a survey without a calendar",
          "use its estimate"),
+    Code(409, "survey_without_groups", "groups were requested of a survey that states none", "use its estimate"),
     Code(409, "survey_not_of_words", "the shares of words were requested of a survey of listed answers",
          "use its estimate"),
     Code(409, "survey_sealed", "the survey, or the period, accepts no more reports", "delete the report"),
@@ -83,6 +84,7 @@ ERRORS = (
     Code(422, "minimum_too_low", "`minimum_reports` is below the operator's", "leave it out, or ask for more"),
     Code(422, "other_reports", "the counts handed in are of more or fewer reports", "export again, and count all"),
     Code(422, "own_relay", "the relay of a survey is at the collector's own address", "name another relay"),
+    Code(422, "group_of_a_survey", "the survey of a group was published by itself", "publish the survey that states it"),
     Code(422, "period_of_a_survey", "a period was published as a survey of its own", "publish its tracking survey"),
     Code(422, "round_of_a_panel", "a round was published as a survey of its own", "open it under its panel"),
     Code(422, "start_in_the_past", "a new tracking survey starts before today, by the collector's clock",
@@ -119,6 +121,7 @@ BODIES = (
     Code(422, "empty_batch", "a body without a report", "send at least one"),
     Code(422, "survey_panel", "reports were sent to a panel", "send each to the id of its round"),
     Code(422, "relay_only", "a report was sent directly to a survey that states a relay", "send it through the relay"),
+    Code(422, "survey_grouped", "reports were sent to a survey with groups", "send each to the id of its group"),
     Code(422, "survey_tracking", "reports were sent to a tracking survey", "send each to the id of its period"),
     Code(422, "wrong_survey", "the batch belongs to another survey than the address", "send it there"),
 )

@@ -146,13 +146,13 @@ def test_surveys_without_a_curve(api: TrackedApi) -> None:
 def test_only_what_is_new_is_estimated(api: TrackedApi, monkeypatch: pytest.MonkeyPatch) -> None:
     tracking = filled(api)
     made: list[str] = []
-    real = curves_module.aggregate_of
+    real = curves_module.reports_of
 
     def noted(service: Any, record: Any, survey: Survey) -> Any:
         made.append(survey.id)
         return real(service, record, survey)
 
-    monkeypatch.setattr(curves_module, "aggregate_of", noted)
+    monkeypatch.setattr(curves_module, "reports_of", noted)
     path = f"/v1/surveys/{tracking.id}/curve?answer=yes"
     first = api.ask("GET", path)
     assert made == [tracking.period(k).id for k in (1, 3, 4)]

@@ -57,6 +57,7 @@ READ = {
         (
             "choosing",
             "contributors/compared",
+            "contributors/comparisons",
             "contributors/coverage",
             "contributors/evidence",
             "contributors/findings",

@@ -139,7 +139,7 @@ def test_vectors_outside_the_ball() -> None:
         with pytest.raises(ValueOutsideDomainError, match="larger radius, or clip=True") as caught:
             survey.simulate([outside, [0, 0, 0]])
         assert "1.1" not in str(caught.value)
-    for odd in ([math.nan, 0, 0], [math.inf, 0, -math.inf]):
+    for odd in ([math.nan, 0, 0], [math.inf, 0, -math.inf], [10**400, 0, 0]):
         assert len(survey.randomize(odd)) == len(survey.randomize([0, 0, 0]))
         with refuses(ValueOutsideDomainError, "values"):
             survey.simulate([odd])
@@ -150,7 +150,7 @@ def test_vectors_outside_the_ball() -> None:
     assert list(same[0]) == list(same[1])
 
 
-@pytest.mark.parametrize("bad", [[1, 2], [[1, 2, 3]], "abc", None, 5, ["a", 1, 2], [10**400, 0, 0], ["secret", 0, 0]])
+@pytest.mark.parametrize("bad", [[1, 2], [[1, 2, 3]], "abc", None, 5, ["a", 1, 2], ["secret", 0, 0]])
 def test_what_is_no_vector(bad) -> None:
     survey = sv.Survey(sv.vector(3, 1.0), epsilon=1.0)
     for give, field in (

@@ -12,6 +12,7 @@ import pytest
 
 from sottovoce.auditing import audit
 from sottovoce.auditing.conformance import ConformanceError, admit, check_mechanism
+from sottovoce.auditing.empirical import certify
 from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms.codecs import IndexCodec, SubsetCodec
 from sottovoce.mechanisms.hadamard import Hadamard
@@ -19,6 +20,7 @@ from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.unary import UnaryOptimized
+from sottovoce.randomness import os_source
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,12 @@ def test_the_audit_catches_what_breaks_privacy(fault) -> None:
 
 def test_the_empirical_audit_alone_catches_a_truthful_bit() -> None:
     """From bytes, with no formula: a bit sent in the clear certifies far more than the stated epsilon."""
-    assert audit(TruthfulBit.best(8, 0.5), samples=8000).certified_lower_bound > 2.0
+    device, source = TruthfulBit.best(8, 0.5), os_source()
+
+    def sent(value: int) -> bytes:
+        return device.encode(device.randomize(value, source))
+
+    assert certify(sent, [(0, 1)], samples=8000).lower_bound > 2.0
 
 
 @dataclass(frozen=True)
