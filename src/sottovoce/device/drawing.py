@@ -6,7 +6,7 @@ longer than the lookup, so it is made only where it is shown; and caches are fil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -139,6 +139,10 @@ class Asked:
 def check_otherwise(survey: Survey, otherwise: object) -> None:
     """Raise unless the public replacement is in the domain, and fill all caches: before anybody is asked."""
     prepare(survey)
+    if isinstance(otherwise, Iterator):
+        raise ValueOutsideDomainError(
+            "`otherwise`, which replaces every other value, is an iterator and can be read once only: give a list"
+        ).at("otherwise")
     if not isinstance(otherwise, _Refuse) and not has(survey, otherwise):
         problem = why_not(survey, otherwise)
         raise ValueOutsideDomainError(f"`otherwise`, which replaces every other value: {problem}").at("otherwise")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import final
 
-from sottovoce.core.errors import LedgerError, ServiceError, SurveyError
+from sottovoce.core.errors import LedgerError, ServiceError, SottovoceError, SurveyError
 from sottovoce.core.text import one_line
 from sottovoce.device.allowance import Allowance
 from sottovoce.device.drawing import Asked, check_address, check_key, check_question, must_fetch_again
@@ -265,7 +265,12 @@ class Joined:
         moment, answers = read_clock(clock), self._store.answers()
         found: list[Due] = []
         for kept in self._store.joined():
-            tracking = self._tracking(kept)
+            try:
+                tracking = self._tracking(kept)
+            except LedgerError:
+                raise
+            except SottovoceError:
+                continue  # a version before could read it, or a package that is not allowed any more
             mine = [answer for answer in answers if answer.question == kept.question]
             since = self._store.since(kept.question) or moment
             turns = _turns(self._store, tracking, mine, since)

@@ -333,6 +333,10 @@ class Tracking(Stated):
     def _hold(self, once: Survey, calendar: Calendar) -> None:
         if not isinstance(once, Survey) or once.seat is not None or once.period is not None:
             raise SurveyError("once must be a survey that is asked once, neither a round nor a period").at("once")
+        if once.group is not None:
+            raise SurveyError(
+                "a tracking survey states groups, and not one of them: its periods have groups, each of its own"
+            ).at("group")
         if not isinstance(calendar, Calendar):
             raise SurveyError("calendar must be a Calendar").at("calendar")
         object.__setattr__(self, "once", once)
