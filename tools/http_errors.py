@@ -84,7 +84,7 @@ ERRORS = (
     Code(422, "minimum_too_low", "`minimum_reports` is below the operator's", "leave it out, or ask for more"),
     Code(422, "other_reports", "the counts handed in are of more or fewer reports", "export again, and count all"),
     Code(422, "own_relay", "the relay of a survey is at the collector's own address", "name another relay"),
-    Code(422, "group_of_a_survey", "the survey of a group was published by itself", "publish the survey that states it"),
+    Code(422, "group_of_a_survey", "the survey of a group was published by itself", "publish the whole survey"),
     Code(422, "period_of_a_survey", "a period was published as a survey of its own", "publish its tracking survey"),
     Code(422, "round_of_a_panel", "a round was published as a survey of its own", "open it under its panel"),
     Code(422, "start_in_the_past", "a new tracking survey starts before today, by the collector's clock",

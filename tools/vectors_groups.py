@@ -54,6 +54,8 @@ def group_vectors(tape: Tape) -> dict[str, Any]:
         "bad": [
             *(_refused(stated | change) for change in BAD),
             _refused(lone),
+            _refused(json.loads(weekly.to_json()) | {"group": 1}),
+            _refused(stated | {"groups": [[str(number), ["A", "B"]] for number in range(70)]}),
             _refused(seated | {"groups": stated["groups"]}),
         ],
     }

@@ -11,6 +11,7 @@ import pytest
 import sottovoce as sv
 from refusing import refuses
 from sottovoce.core.errors import MismatchError, NoReportsError, ReportError, SimulationError, SurveyError
+from sottovoce.edge.randomizer import Randomizer
 from sottovoce.surveys.groups import MAX_GROUPS, Groups
 
 ARMS = {"arm": ["A", "B"]}
@@ -216,3 +217,16 @@ def test_a_curve_for_every_group() -> None:
         counts = [apart[name][number].n_reports for name in ("A", "B")]
         assert sum(counts) == curve[number].n_reports
     assert apart["A"][2]["yes"].value > 0.7 > 0.3 > apart["B"][2]["yes"].value
+
+
+def test_a_server_at_the_edge_does_not_draw_for_groups() -> None:
+    """It would draw once more for a person in every group."""
+    survey = drinks()
+    for asked in (survey, survey.in_group("A")):
+        with pytest.raises(SurveyError, match="once over all groups"):
+            Randomizer(asked)
+
+
+def test_histories_are_not_run_for_groups() -> None:
+    with refuses(SurveyError, "survey"):
+        sv.audit_device(drinks(), seconds=1)

@@ -36,9 +36,7 @@ def test_a_vector_at_the_radius_stays_as_it_is() -> None:
     assert clip_to_ball(np.array([49.0, 1.0]), radius).tolist() == [49.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    "value", [object(), "one", [1.0, [2.0]], {}, [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], 1]
-)
+@pytest.mark.parametrize("value", [object(), "one", [1.0, [2.0]], {}, [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], 1])
 def test_what_is_no_vector_raises_nothing(value: object) -> None:
     assert as_vector(value, 2) is None
 

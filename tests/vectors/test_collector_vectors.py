@@ -272,6 +272,6 @@ def test_every_verdict_has_a_body() -> None:
     verdicts = {code for part in get_args(ReportCode) for code in (get_args(part) or (part,))}
     assert {one["code"] for case in read()["bodies"] for one in case.get("refused", ())} == verdicts
     raised = set(re.findall(r'Refusal\(\s*\d+,\s*"(\w+)"', inspect.getsource(intake)))
-    # These depend on a survey's state or calendar; the tests of intake and of periods have them.
-    elsewhere = {"survey_deleted", "survey_sealed", "survey_tracking"}
+    # These depend on a survey's state, calendar or groups; the tests of intake, of periods and of groups have them.
+    elsewhere = {"survey_deleted", "survey_grouped", "survey_sealed", "survey_tracking"}
     assert {case["code"] for case in read()["bodies"] if "code" in case} == raised - elsewhere

@@ -254,7 +254,7 @@ def _survival(frequencies: Floats, alive: Floats, stage: Stage, kept: int, epsil
 
 
 def predicted_recall(frequencies: ArrayLike, stages: Sequence[Stage], epsilon: float, people: float, k: int) -> float:
-    """Expected share of the k most common values that are among the k reported, with this number of `people` per round.
+    """Expected share of the k most common values that are among the k reported, with so many people per round.
 
     `frequencies` are those of the most common values; all others are assumed to be rare.
 

@@ -136,7 +136,7 @@ class HeavyHitters(AdaptiveStrategy):
     def _schedule(
         self, domain: Domain, epsilon: float, people: Callable[[tuple[Stage, ...]], float], rounds: int
     ) -> tuple[Stage, ...]:
-        """The best stages with at most `rounds` rounds, or the fewest; `people` is the number of people per round."""
+        """The best stages with at most `rounds` rounds, or the fewest; people are counted per round."""
         digits = self._digits(domain)
         schedules = shortest_schedules(digits.base, digits.length, self.k, self.most_choices, _MOST_KEPT)
         fitting = [stages for stages in schedules if len(stages) <= rounds] or schedules[:1]

@@ -81,7 +81,7 @@ def check_statements(http: CollectorConnection, entries: Sequence[LogEntry]) -> 
     Raises
     ------
     ServiceError
-        If the collector cannot be reached, or cannot answer at the moment: that is no verdict.
+        If the collector cannot be reached: that is no verdict.
     """
     client = CollectorClient(http)
     faults: list[StatementFault] = []
@@ -112,8 +112,9 @@ def _look(client: CollectorClient, survey: str) -> tuple[str, tuple[str, int] | 
     except msgspec.MsgspecError:
         return "its statement is not a survey", None
     except ServiceError as error:
-        if error.code != BAD_ANSWER:
+        if error.code != BAD_ANSWER and not error.status:
             raise
+        # Whatever it answers instead: one refusal must not keep the others from being named.
         return f"its statement cannot be fetched: {error}", None
 
 

@@ -90,6 +90,12 @@ def _answered_once(survey: Survey | Panel | Tracking) -> Survey:
             "the whole history only so: publish a survey that is asked once for every period, and state that the "
             "epsilons of a person's periods add up"
         )
+    if survey.groups is not None:
+        raise SurveyError(
+            "a survey with groups is answered by devices, each once over all groups; a server at the edge draws for "
+            "one survey and cannot keep to that: publish a survey without groups, or one for each group whose people are "
+            "different"
+        )
     if survey.relay is not None:
         raise SurveyError(
             "the survey states a relay, through which every device sends its own report, one at a time; a server at "

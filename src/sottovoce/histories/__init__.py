@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.core.calls import with_clear_calls
+from sottovoce.core.errors import SurveyError
 from sottovoce.histories.result import DeviceAudit
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ def audit_device(
                     done = search(server, device, scenarios, budget, advance)
         finally:
             device.close()
+    if history is None and done.found is None and not done.reports:
+        raise SurveyError(
+            "the device sent no report in any history, so nothing was judged: give more seconds, or see why it refuses "
+            "the survey"
+        ).at("survey")
     return DeviceAudit.of(device.name, scenarios, done)
 
 

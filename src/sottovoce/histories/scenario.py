@@ -168,6 +168,11 @@ def scenario_of(asked: AskedSurvey, relay: str) -> Scenario:
         values = NumberedTrials(asked.domain.size, partial(value_at, asked.domain))
         beside = Survey(shares(["no", "yes"]), epsilon=asked.epsilon, title="Beside it")
         return Scenario("panel", asked, (values.value(0), values.value(asked.domain.size - 1)), PANEL, (beside,))
+    if asked.groups is not None:
+        raise SurveyError(
+            "histories are not run for surveys with groups: audit the device with the same survey without them, and "
+            "the reports of a group with sv.audit"
+        ).at("survey")
     if isinstance(asked, Tracking):
         once = _through(asked.once, relay)
         tracking = Tracking.of_survey(once, asked.calendar)

@@ -58,9 +58,9 @@ class Groups:
                 raise SurveyError(
                     f"the variable {name!r} has {len(values)} values; it needs two or more, or is left out"
                 ).at("groups")
-        if len(self) > MAX_GROUPS:
+        if self.size > MAX_GROUPS:
             raise SurveyError(
-                f"groups makes {len(self):,} groups; at most {MAX_GROUPS} are allowed, since a small group says who "
+                f"groups makes {self.size:,} groups; at most {MAX_GROUPS} are allowed, since a small group says who "
                 "its people are: merge values, or leave a variable out"
             ).at("groups")
 
@@ -73,8 +73,13 @@ class Groups:
             raise SurveyError("groups must map names to lists of values, for example {'arm': ['A', 'B']}").at("groups")
         return cls(tuple((name, tuple(values)) for name, values in given.items()))
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """The number of groups."""
         return prod(len(values) for _, values in self.variables)
+
+    def __len__(self) -> int:
+        return self.size
 
     def __iter__(self) -> Iterator[Group]:
         return (Group(self, number) for number in range(1, len(self) + 1))

@@ -60,6 +60,7 @@ async function readAsked(
   const question = readQuestion(json.question);
   const design = await readDesign(json.design, question as Question, terms, attachments, mechanisms);
   if (calendar && !("period" in json)) {
+    if (group) throw new SurveyError("a tracking survey states groups, and not one of them");
     const period = async (number: number) =>
       (await readAsked(await readStatement({ ...json, period: number }), attachments, mechanisms)) as Survey;
     return new Tracking(statement, { delta, question, design, calendar, relay, groups }, attachments, period);
