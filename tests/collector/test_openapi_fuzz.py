@@ -57,6 +57,7 @@ STREAMS = {label: route for label, route in LABELS.items() if route.is_stream}
 
 SEALED_REPORTS = 5
 PAYLOAD = DRINKS.mechanism.report_bytes
+ARMS = Survey(Shares(["yes", "no"]), epsilon=1.0, title="Arms", groups={"arm": ["A", "B"]})
 ROW = REPORT_ID_BYTES + len(DRINKS.randomize("tea"))
 
 GOOD: dict[str, list[dict[str, Any]]] = {
@@ -172,6 +173,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
         service.counted(GOALS, GOALS.mechanism.report_bytes)
         assert service.ask("POST", f"/v1/surveys/{GOALS.id}/seal").status == 200
         assert service.ask("DELETE", f"/v1/surveys/{GONE.id}").status == 200
+        service.publish(ARMS)
         service.tracking = published_today(service)  # type: ignore[attr-defined]
         yield service
 
@@ -230,6 +232,7 @@ def configuration(service: Service, *, token: str, examples: int, stateful: bool
                 "surveys": {"values": [one.id for one in (DRINKS, AGES, FIRST, SECOND, GOALS, GONE)]},
                 "panel": {"values": [AGES.id]},
                 "tracking": {"values": [service.tracking]},  # type: ignore[attr-defined]
+                "grouped": {"values": [ARMS.id]},
                 "answers": {"values": ["no", "yes"]},
                 "taking": {"values": [DRINKS.id]},
                 "expendable": {"values": [one.id for one in EXPENDABLE]},
@@ -278,6 +281,7 @@ def configuration(service: Service, *, token: str, examples: int, stateful: bool
                         "draft_question": {"path.survey_id": "panel"},
                         "get_latest_round": {"path.survey_id": "panel"},
                         "list_periods": {"path.survey_id": "tracking"},
+                        "list_groups": {"path.survey_id": "grouped"},
                         "get_curve": {"path.survey_id": "tracking", "query.answer": "answers"},
                         "get_difference": {"path.survey_id": "tracking", "query.answer": "answers"},
                         "hand_in_aggregate": {"path.survey_id": "sealed"},

@@ -11,7 +11,7 @@ import pytest
 from cases import each
 from shown import KINDS, LEVELS, Row, check, drawn_estimate, rows_of
 from sottovoce.core.answer import Answer
-from sottovoce.estimates.combinations import _UNBOUNDED
+from sottovoce.estimates.combinations import UNBOUNDED
 
 SEARCHED = "words"
 FURTHER = 10
@@ -69,7 +69,7 @@ def test_a_ratio_whose_denominator_may_be_zero_is_unknown() -> None:
     estimate = survey.estimate(survey.simulate_aggregate([50] * 300, seed=3))
     answer = estimate.ratio(["0"], ["1"])
     assert answer.value_text == "unknown"
-    assert _UNBOUNDED in answer.method
+    assert UNBOUNDED in answer.method
     assert (answer.low, answer.high, answer.to_dict()["high"]) == (0.0, math.inf, None)
     part = estimate.ratio(["0"], ["0", "1"])
     assert (part.value_text, part.low, part.high) == ("unknown", 0.0, 1.0)

@@ -93,8 +93,7 @@ def _answered_once(survey: Survey | Panel | Tracking) -> Survey:
     if survey.groups is not None:
         raise SurveyError(
             "a survey with groups is answered by devices, each once over all groups; a server at the edge draws for "
-            "one survey and cannot keep to that: publish a survey without groups, or one for each group whose people are "
-            "different"
+            "one survey and cannot keep to that: publish a survey without groups, or one for each group"
         )
     if survey.relay is not None:
         raise SurveyError(
