@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sottovoce as sv
@@ -105,7 +106,6 @@ def test_other_kinds_are_weighed(question: Any, people: Any) -> None:
 
 
 def test_files_and_frames_say_the_same(tmp_path: Path) -> None:
-    pd = pytest.importorskip("pandas")
     rows = [("age", "young", 0.5), ("age", "old", 0.5)]
     path = tmp_path / "population.csv"
     with path.open("w", newline="") as file:

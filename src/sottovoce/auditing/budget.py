@@ -45,7 +45,7 @@ class Budget:
         return self.left and (self._enough is None or done < max(self._enough, least))
 
     def of_runs(self, runs: int) -> Budget:
-        """The same time from now on, which ends after so many random runs."""
+        """A budget of the same time from now on that also ends after this number of random runs."""
         return Budget(self.seconds, self._tell, runs=runs)
 
     def part(self, parts: int = 1) -> Budget:

@@ -110,7 +110,7 @@ GAPS: Final = (
     Gap(
         "public_groups",
         "The group that is sent in the open",
-        "A group is not randomized: whoever receives the report knows it for certain.",
+        "A group is not randomized: everybody who receives the report knows it for certain.",
         f"{_MODEL}#public-groups",
         _grouped,
     ),

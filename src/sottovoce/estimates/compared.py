@@ -76,7 +76,7 @@ def common_population(first: RawAnswers, second: RawAnswers) -> Population:
 
 
 def _precision(answers: RawAnswers) -> float:
-    """Of all raw answers together; by the design alone."""
+    """The precision of all raw answers together, which follows from the design alone."""
     return float(answers.survey.design.raw_bound(answers.n_reports).value) ** -2
 
 

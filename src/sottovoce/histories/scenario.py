@@ -103,7 +103,7 @@ class Scenario:
 
     @cached_property
     def rounds(self) -> tuple[tuple[Survey, Survey], ...]:
-        """Of every round of a panel two questions: the one that is asked, and another."""
+        """Two questions for every round of a panel: the one that is asked, and another."""
         if not isinstance(self.asked, Panel):
             return ()
         name, part = Domain.attributes_of(self.asked.domain)[0]
@@ -194,7 +194,7 @@ def _through(survey: Survey, relay: str) -> Survey:
 
 
 def _renamed(survey: Survey, title: str) -> Survey:
-    """The same survey under another title, which is another survey."""
+    """A survey that differs from this one in its title alone, and so has another id."""
     return Survey.of_design(survey.question, survey.design, title, relay=survey.relay)
 
 

@@ -23,7 +23,7 @@ _LONGEST: Final = 16
 """Events of the longest random history."""
 
 _SHARE: Final = 0.7
-"""Of the time that is left: all histories of the next length are run if they are expected to take no more."""
+"""Share of the time left within which all histories of the next length must be expected to run."""
 
 
 class AuditedDevice(Protocol):
