@@ -243,7 +243,8 @@ def test_the_page_is_small(visitor: Visitor, drinks: Survey) -> None:
     addresses: dict[str, str] = {}
     received: dict[str, float] = {}
     developer.on(
-        "Network.responseReceived", lambda told: addresses.update({told["requestId"]: told["response"]["url"]})
+        "Network.responseReceived",
+        lambda told: addresses.update({told["requestId"]: told["response"]["url"].partition("?")[0]}),
     )
     developer.on(
         "Network.loadingFinished", lambda told: received.update({told["requestId"]: told["encodedDataLength"]})
@@ -252,10 +253,13 @@ def test_the_page_is_small(visitor: Visitor, drinks: Survey) -> None:
     page.goto(f"{visitor.origin}/s/{drinks.id}")
     tab = SurveyPage(page)
     tab.answer("tea")
+    # The survey is read two to four times, by the page and by its device: each address counts once.
+    largest: dict[str, float] = {}
+    for request, size in received.items():
+        largest[addresses[request]] = max(size, largest.get(addresses[request], 0))
     # The statement, and a proof that holds 46 bytes for each survey that was published before, up to 256 of them.
-    of_log = {request for request, address in addresses.items() if "/v1/log/" in address}
+    of_log = {address for address in addresses.values() if "/v1/log/" in address}
     assert len(of_log) == 2
-    assert len(received) >= 5
-    # 2.6 kB of it are the look into the log: tree, proofs, what is kept, and words where it is refused. The survey is
-    # read up to four times, by the page and by its device, and the last times may not have been counted yet.
-    assert sum(size for request, size in received.items() if request not in of_log) < 80_500
+    assert len(largest) >= 5
+    # 77,952 in all; 2.6 kB of it are the look into the log: tree, proofs, what is kept, and words where it is refused.
+    assert sum(size for address, size in largest.items() if address not in of_log) < 78_300
