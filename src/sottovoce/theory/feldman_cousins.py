@@ -40,8 +40,14 @@ _FIRST: Final = 0.125
 _SHORTER: Final = 0.4
 """Factor of a step that was not certified."""
 
+_CELLS, _FEW = 4, 256
+"""Cells of a walk that are tried at once, and of how many counts at most."""
+
 _HALVINGS: Final = 48
 _NEWTON: Final = 5
+
+_SETTLED: Final = 1e-7
+"""Newton's method has settled where it moves a count by less: it squares what is left."""
 
 _MOST_COUNTS: Final = 2**13
 """Large counts up to which every limit is computed; of more, some are, and others lie between them."""
@@ -181,12 +187,17 @@ def _walked(known: _BitCounts, alpha: float) -> Floats:
     active, least = np.arange(len(limit)), _CLOSE * (top - limit)
     step = _FIRST * (top - limit)
     while len(active):
-        here, u, h = known.at(active), limit[active], step[active]
-        v = u + h
+        # A few counts take as long as one: several cells are tried at once, and those before the first bad one count.
+        cells = _CELLS if len(active) <= _FEW else 1
+        h = step[active]
+        ends = limit[active] + h * np.arange(cells + 1)[:, None]
+        u, v = ends[:-1], ends[1:]
         certified = (v > u) & (v < top[active])
-        certified[certified] = _p_value(here.at(certified), u[certified], v[certified]) <= alpha
-        limit[active] = np.where(certified, v, u)
-        step[active] = np.where(certified, h, _SHORTER * h)
+        which = np.broadcast_to(active, v.shape)[certified]
+        certified[certified] = _p_value(known.at(which), u[certified], v[certified]) <= alpha
+        good = np.cumprod(certified, axis=0).sum(axis=0)
+        limit[active] = ends[good, np.arange(len(active))]
+        step[active] = np.where(good == cells, h, _SHORTER * h)
         active = active[step[active] > least[active]]
     return limit
 
@@ -214,8 +225,9 @@ def _p_value(known: _BitCounts, u: Floats, v: Floats) -> Floats:
     k, last, m = count[some], left[some], n[some]
     p[some] = betainc(k, m - k + 1, v[some])
     p[some] += np.where(last >= 0, betainc(m - np.maximum(last, 0), np.maximum(last, 0) + 1, 1 - u[some]), 0.0)
-    k, last, m = count[large], left[large], n[large]
-    p[large] = _tail(m - k, m, 1 - v[large]) + np.where(last >= 0, _tail(last, m, u[large]), 0.0)
+    if large.any():
+        k, last, m = count[large], left[large], n[large]
+        p[large] = _tail(m - k, m, 1 - v[large]) + np.where(last >= 0, _tail(last, m, u[large]), 0.0)
     return p * (1 + _GUARD)
 
 
@@ -225,42 +237,53 @@ def _last_left(known: _BitCounts, v: Floats, large: Any) -> Floats:
     Newton's method on a convex function; what it finds is checked, and infinity stands where it is not good. -1 where
     there is none.
     """
-    target = _log_ratio(known, known.seen, v) + _GUARD
+    target, of_none = _log_ratio(known, np.stack([known.seen, np.zeros(len(v))]), v)
+    target = target + _GUARD
     mean = known.n * v
-    last = np.clip(mean - np.sqrt(2 * np.maximum(0.0, -target) * mean * (1 - v)), 0.0, mean)
+    odds, least = np.log(v / (1 - v)), np.maximum(known.first, 1e-300)
+    last = np.maximum(mean - np.sqrt(2 * np.maximum(0.0, -target) * mean * (1 - v)), 0.0)
     for _ in range(_NEWTON):
-        q = np.clip(last / known.n, np.maximum(known.first, 1e-300), None)
-        slope = np.log(v * (1 - q) / (q * (1 - v)))
-        last = np.clip(last + (target - _log_ratio(known, last, v)) / np.maximum(slope, 1e-300), 0.0, mean)
-    last = np.where(large, last + 0.01 + _GUARD / np.maximum(slope, 1e-300), np.floor(last))
-    beyond = np.where(large, last, last + 1)
-    for _ in range(2):
-        more = ~large & (beyond <= mean) & (_log_ratio(known, beyond, v) <= target)
-        last, beyond = np.where(more, beyond, last), np.where(more, beyond + 1, beyond)
-    good = (beyond > mean) | (_log_ratio(known, np.minimum(beyond, mean), v) > target)
-    none = _log_ratio(known, np.zeros(len(mean)), v) > target
-    return np.where(none, -1.0, np.where(good, last, np.inf))
+        q = np.maximum(last / known.n, least)
+        slope = np.maximum(odds - np.log(q / (1 - q)), 1e-300)
+        step = (target - _log_ratio(known, last, v)) / slope
+        last = np.minimum(np.maximum(last + step, 0.0), mean)
+        if (np.abs(step) < _SETTLED).all():
+            break
+    last = np.where(large, last + 0.01 + _GUARD / slope, np.floor(last))
+    # What is one beyond is asked too, and what is one beyond that.
+    beyond = last + np.where(large, 0.0, [[1.0], [2.0], [3.0]])
+    out = (beyond > mean) | (_log_ratio(known, np.minimum(beyond, mean), v) > target)
+    more = ~large & ~out
+    last = last + np.where(more[0], np.where(more[1], 2.0, 1.0), 0.0)
+    good = np.where(more[0], np.where(more[1], out[2], out[1]), out[0])
+    return np.where(of_none > target, -1.0, np.where(good, last, np.inf))
 
 
 def _log_ratio(known: _BitCounts, count: Floats, chance: Floats) -> Floats:
     """Log of the likelihood of a chance over that of the likeliest one in the range."""
-    likeliest = np.clip(count / known.n, known.first, known.last)
-    return _deviance(count, known.n, likeliest) - _deviance(count, known.n, chance)
+    likeliest = np.minimum(np.maximum(count / known.n, known.first), known.last)
+    chances = np.empty((2, *likeliest.shape))
+    chances[0], chances[1] = likeliest, chance
+    of_likeliest, of_chance = _deviance(count, known.n, chances)
+    return np.asarray(of_likeliest - of_chance)
 
 
 def _deviance(count: Floats, n: Floats, chance: Floats) -> Floats:
-    """n KL(count/n, chance), without differences of large numbers (Loader 2000)."""
-    mean = n * chance
-    return _part(count, mean) + _part(n - count, n - mean)
+    """n KL(count/n, chance), without differences of large numbers (Loader 2000).
 
-
-def _part(count: Floats, mean: Floats) -> Floats:
-    """count log(count/mean) + mean - count."""
+    Successes and failures are computed in one array: most calls are for one count, whose time is the number of calls.
+    """
     with full_install:
         from scipy.special import xlog1py
 
-    x = (count - mean) / mean
-    return np.asarray(np.where(mean > 0, mean * (xlog1py(1 + x, x) - x), np.where(count > 0, np.inf, 0.0)))
+    mean = n * chance
+    shape = 2, *np.broadcast(count, mean).shape
+    counts, means = np.empty(shape), np.empty(shape)
+    counts[0], counts[1], means[0], means[1] = count, n - count, mean, n - mean
+    # Of each: count log(count/mean) + mean - count.
+    x = (counts - means) / means
+    parts = np.where(means > 0, means * (xlog1py(1 + x, x) - x), np.where(counts > 0, np.inf, 0.0))
+    return np.asarray(parts[0] + parts[1])
 
 
 def _tail(last: Floats, n: Floats, chance: Floats) -> Floats:
