@@ -42,6 +42,8 @@ def changed(page: Page, before: str) -> str:
 
 
 MARGIN = re.compile(r"^Margin of one answer .*, as a number$")
+MARGIN_SLIDER = re.compile(r"^Margin of one answer")
+RATIO = "People in the second group for each in the first"
 L2 = "L2 over all answers, as a number"
 
 
@@ -63,6 +65,30 @@ def test_less_epsilon_means_more_error(page: Page) -> None:
     slide(page, "Epsilon", "ArrowLeft", 3)
     changed(page, before)
     assert error(page) > was
+
+
+def test_two_groups_are_planned_by_the_smallest_difference(page: Page, service: Service, visitor: Visitor) -> None:
+    power = page.get_by_role("slider", name="Power")
+    expect(power).to_be_hidden()
+    page.locator("label[for=criterion-difference]").click()
+    expect(page.get_by_role("slider", name=MARGIN_SLIDER)).to_be_hidden()
+    expect(power).to_be_visible()
+    expect(answer(page)).to_have_text(re.compile("is the smallest difference .* 500,000 people in each of two groups"))
+    page.locator("label[for=solve-people]").click()
+    for name, value in (("Smallest difference seen between two groups", "0.04"), (RATIO, "3")):
+        field = page.get_by_role("textbox", name=f"{name}, as a number")
+        field.fill(value)
+        field.press("Enter")
+    expect(page).to_have_url(re.compile(r"difference=0\.04&ratio=3"))
+    expect(page.locator(".stale")).to_have_count(0)
+    asked = visitor.asked("POST", "/v1/plans")[-1].post_data_json
+    told = service.ask("POST", "/v1/plans", json=asked).json
+    first, second = told["comparison"]["groups"]
+    expect(answer(page)).to_have_text(re.compile(f"{first:,} people in one group and {second:,} in the other"))
+    assert faults(page) == []
+    assert too_wide(page) <= 0
+    page.get_by_role("link", name="Make a survey of this").click()
+    expect(page).to_have_url(re.compile(r"/new\?.*groups=arm%3DA%2CB"))
 
 
 def test_working_out_how_many_people_there_must_be(page: Page, service: Service, visitor: Visitor) -> None:

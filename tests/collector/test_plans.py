@@ -106,6 +106,47 @@ def test_questions_are_planned_as_by_the_library(api: Api, kind: str, unknown: s
     assert api.ask("POST", "/v1/drafts", json=KINDS[kind] | draft).json()["id"] == told["survey"]
 
 
+COMPARED: dict[str, dict[str, Any]] = {
+    "people": {"epsilon": 1.0, "difference": 0.08, "ratio": 3.0},
+    "error": {"epsilon": 1.0, "people": 20_000, "groups": 2, "power": 0.9},
+    "epsilon": {"people": 20_000, "difference": 0.05, "power": 0.7},
+}
+
+
+@pytest.mark.parametrize("unknown", COMPARED)
+def test_two_groups_are_planned_as_by_the_library(api: Api, unknown: str) -> None:
+    asked = COMPARED[unknown]
+    told, found = planned(api, **KINDS["shares"], **asked), plan(sv.shares(300), **asked)
+    own = found.to_dict()
+    assert own.pop("kind") == "comparison"
+    compared = {name: own.pop(name) for name in ("groups", "ratio", "difference", "power")}
+    assert told["comparison"] == compared
+    assert {name: told[name] for name in own} == own
+    assert (told["solved_for"], told["people"], told["survey"]) == (unknown, sum(compared["groups"]), None)
+    assert told["people"] in told["curves"]["people"]["x"]
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"difference": 2.0, "epsilon": 1.0}, "difference"),
+        ({"difference": -0.1, "epsilon": 1.0}, "difference"),
+        ({"difference": 0.1, "epsilon": 1.0, "power": 1.0}, "power"),
+        ({"difference": 0.1, "epsilon": 1.0, "ratio": 0.0}, "ratio"),
+        ({"people": 1000, "epsilon": 1.0, "groups": 3}, "groups"),
+        ({"difference": 0.1, "epsilon": 1.0, "margin": 0.1}, "margin"),
+        ({"difference": 0.1, "epsilon": 1.0, "periods": 4}, "periods"),
+        ({"difference": 0.1, "epsilon": 1.0, "change": 0.1}, "change"),
+    ],
+)
+def test_a_bad_comparison_names_its_field(api: Api, said: dict[str, Any], field: str) -> None:
+    assert refused(api, KINDS["shares"] | said) == ("invalid_draft", field)
+
+
+def test_a_panel_has_no_groups_to_plan(api: Api) -> None:
+    assert refused(api, KINDS["panel"] | {"difference": 0.1}) == ("invalid_draft", "difference")
+
+
 @pytest.mark.parametrize("aim", [{"people": 100_000}, {"margin": 0.02, "least": 5000, "epsilon": 3.0}])
 def test_a_shuffler_is_planned_as_by_the_library(api: Api, aim: dict[str, Any]) -> None:
     asked = {"central_epsilon": 0.5, "delta": 1e-8, **aim}

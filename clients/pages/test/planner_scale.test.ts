@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { measureOf } from "../src/questions/kinds.js";
 import { nearest, numberOf, stops } from "../src/views/planner/slider.js";
 import { stateOf } from "../src/views/planner/state.js";
-import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames, trackingWords } from "../src/views/planner/words.js";
+import { comparisonWords, epsilonWords, errorWords, headline, peopleWords, readable, shortNames, trackingWords } from "../src/views/planner/words.js";
 import { DECLARED } from "./declared.js";
 
 test("stops go up from end to end, and no step is larger than it must be", () => {
@@ -79,4 +79,16 @@ test("a plan of periods says what a person loses, which change is seen, and what
   const renewing = { ...found, tracking: { ...tracking, window: 13, windows: null, periods: null, epsilon_in_all: null } } as Planned;
   assert.match(trackingWords(measure, renewing)[1] ?? "", /in each window of 13 periods, 2 for any 13 periods, which adds up without an end: 4 in 4 windows/);
   assert.deepEqual(trackingWords(measure, { ...found, tracking: null }), []);
+});
+
+test("a plan of two groups says people per group, the difference and how often it is seen", () => {
+  const comparison = { groups: [1915, 5745], ratio: 3, difference: 0.08, power: 0.8 };
+  const found = { question: "shares", answers: 2, people: 7660, epsilon: 1, margin: 0.0486, l2: 0.035, tracking: null, comparison } as Planned;
+  const measure = measureOf("shares", {});
+  const told = (solve: string): string => Object.values(headline(stateOf(`?criterion=difference&solve=${solve}`, DECLARED), measure, found)).join(" ");
+  assert.match(told("people"), /^1,915 people in one group and 5,745 in the other show a difference of 8 points .* 80 times in 100 .*: 7,660 people in all\.$/);
+  assert.match(told("error"), /^8 points is the smallest difference /);
+  assert.match(told("epsilon"), /^epsilon 1 is needed for 1,915 people/);
+  assert.match(comparisonWords(measure, found)[0] ?? "", /^In the first group each share is known to about ± 4\.86 points/);
+  assert.deepEqual(comparisonWords(measure, { ...found, comparison: null }), []);
 });

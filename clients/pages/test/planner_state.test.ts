@@ -20,7 +20,9 @@ const FORM = state(`?kind=records&attributes=${encodeURIComponent('[{"name":"pla
 const PERIODS = state("?kind=shares&values=2&periods=52&solve=people&criterion=change&change=0.03");
 const WINDOWS = state("?kind=shares&values=2&renews=13");
 const WORDS = state("?kind=words&longest=8&alphabet=latin&solve=people&criterion=share&share=0.002");
-const STATES = [WORDS, PERIODS, WINDOWS, FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS, NUMBER, FORM];
+const COMPARED = state("?kind=shares&values=2&solve=people&criterion=difference&difference=0.08&power=0.9&ratio=3");
+const SEEN = state("?kind=shares&values=2&people=20000&criterion=difference");
+const STATES = [COMPARED, SEEN, WORDS, PERIODS, WINDOWS, FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS, NUMBER, FORM];
 
 test("an address brings back what it was made of", () => {
   for (const one of STATES) assert.deepEqual(request(state(searchOf(one))), request(one));
@@ -86,6 +88,18 @@ test("a survey that repeats is planned by its periods, or without an end by its 
   assert.equal(commandLine(PERIODS), "sottovoce plan shares --values 2 --periods 52 --epsilon 1 --change 0.03");
   assert.ok(pythonLines(WINDOWS).endsWith('sv.plan(sv.shares(2), renews=13, epsilon=1, people=100_000, criterion="margin")'));
   assert.match(newSurveyLink(PERIODS, { epsilon: 1, people: 9 }), /&criterion=margin&repeats=yes&periods=52$/);
+});
+
+test("two groups are planned by their difference, or by their people for the smallest that they show", () => {
+  const asked = { kind: "shares", parameters: { values: 2 }, epsilon: 1 };
+  assert.deepEqual(request(COMPARED), { ...asked, difference: 0.08, power: 0.9, ratio: 3 });
+  assert.deepEqual(request(SEEN), { ...asked, people: 20_000, groups: 2 });
+  assert.equal(state("?kind=shares&criterion=difference&periods=52").criterion, "margin");
+  assert.equal(state("?kind=panel&criterion=difference&power=0.9").criterion, "difference", "kept for a question, of which a panel takes no note");
+  assert.deepEqual(request(state("?kind=panel&criterion=difference")), request(state("?kind=panel")));
+  assert.equal(commandLine(COMPARED), "sottovoce plan shares --values 2 --epsilon 1 --difference 0.08 --power 0.9 --ratio 3");
+  assert.ok(pythonLines(SEEN).endsWith("sv.plan(sv.shares(2), epsilon=1, people=20_000, groups=2)"));
+  assert.match(newSurveyLink(COMPARED, { epsilon: 1, people: 9 }), /&people=9&criterion=margin&groups=arm%3DA%2CB$/);
 });
 
 test("what no answer counts as is written for the command line and for Python", () => {

@@ -24,6 +24,7 @@ __all__ = [
     "ParameterEntry",
     "PlanRequest",
     "Planned",
+    "PlannedComparison",
     "PlannedCurve",
     "PlannedCurves",
     "PlannedOption",
@@ -129,6 +130,9 @@ class PlanRequest(_Asked, kw_only=True):
     The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and
     the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is
     that of one period, or `change`, the smallest that is seen between two periods, and the people are those of all.
+
+    Two groups that are compared have `difference` instead of an error, or `groups` with `epsilon` and `people` for the
+    smallest difference that they show; the people are those of both.
     """
 
     epsilon: float | None = None
@@ -152,6 +156,21 @@ class PlanRequest(_Asked, kw_only=True):
     change: Annotated[
         float | None,
         Meta(description="smallest change that is seen, at 95 % with a power of 80 %; instead of a margin"),
+    ] = None
+    difference: Annotated[
+        float | None,
+        Meta(
+            description="smallest difference that is seen between two groups, at 5 % (two-sided); instead of a margin"
+        ),
+    ] = None
+    power: Annotated[float | None, Meta(description="probability with which that difference is seen; null for 0.8")] = (
+        None
+    )
+    groups: Annotated[
+        Whole | None, Meta(description="2 for the smallest difference that the people show; null with a difference")
+    ] = None
+    ratio: Annotated[
+        float | None, Meta(description="people in the second group for each one in the first; null for 1")
     ] = None
     population: Annotated[
         Literal["uniform"] | list[float] | None,
@@ -238,6 +257,15 @@ class PlannedTracking(ResponseStruct):
     every_period: EveryPeriodCost
 
 
+class PlannedComparison(ResponseStruct):
+    """The part of a plan that only two groups that are compared have."""
+
+    groups: Annotated[list[int], Meta(description="people in the first group, and in the second")]
+    ratio: Annotated[float, Meta(description="people in the second group for each one in the first")]
+    difference: Annotated[float, Meta(description="smallest difference of one answer that is seen")]
+    power: Annotated[float, Meta(description="probability with which it is seen, at 5 % and two-sided")]
+
+
 class RecallByLength(ResponseStruct):
     """The recall of words of one length."""
 
@@ -309,6 +337,10 @@ class Planned(ResponseStruct):
     tracking: Annotated[
         PlannedTracking | None,
         Meta(description="plan of a tracking survey, whose people are those of all periods and errors those of one"),
+    ]
+    comparison: Annotated[
+        PlannedComparison | None,
+        Meta(description="plan of two groups, whose people are those of both and errors those of the first"),
     ]
 
 

@@ -477,7 +477,7 @@ export interface Picture {
   histogram: NumberHistogram | null;
 }
 
-/** A question and two of `epsilon`, `people` and the error; the third is computed. With `central_epsilon` reports are shuffled: `delta` is that of the central guarantee, one of `people` and the error is given, and the largest local epsilon that the certificate allows, up to `epsilon`, is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is that of one period, or `change`, the smallest that is seen between two periods, and the people are those of all. */
+/** A question and two of `epsilon`, `people` and the error; the third is computed. With `central_epsilon` reports are shuffled: `delta` is that of the central guarantee, one of `people` and the error is given, and the largest local epsilon that the certificate allows, up to `epsilon`, is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is that of one period, or `change`, the smallest that is seen between two periods, and the people are those of all. Two groups that are compared have `difference` instead of an error, or `groups` with `epsilon` and `people` for the smallest difference that they show; the people are those of both. */
 export interface PlanRequest {
   /** a kind of /v1/questions */
   kind: string;
@@ -508,6 +508,14 @@ export interface PlanRequest {
   renews?: number | null;
   /** smallest change that is seen, at 95 % with a power of 80 %; instead of a margin */
   change?: number | null;
+  /** smallest difference that is seen between two groups, at 5 % (two-sided); instead of a margin */
+  difference?: number | null;
+  /** probability with which that difference is seen; null for 0.8 */
+  power?: number | null;
+  /** 2 for the smallest difference that the people show; null with a difference */
+  groups?: number | null;
+  /** people in the second group for each one in the first; null for 1 */
+  ratio?: number | null;
   /** the share of people with each value; null for the worst case */
   population?: "uniform" | number[] | null;
 }
@@ -553,6 +561,20 @@ export interface Planned {
   error: number | null;
   /** plan of a tracking survey, whose people are those of all periods and errors those of one */
   tracking: PlannedTracking | null;
+  /** plan of two groups, whose people are those of both and errors those of the first */
+  comparison: PlannedComparison | null;
+}
+
+/** The part of a plan that only two groups that are compared have. */
+export interface PlannedComparison {
+  /** people in the first group, and in the second */
+  groups: number[];
+  /** people in the second group for each one in the first */
+  ratio: number;
+  /** smallest difference of one answer that is seen */
+  difference: number;
+  /** probability with which it is seen, at 5 % and two-sided */
+  power: number;
 }
 
 /** Errors over one axis, one line per design; null where the design cannot be used. */

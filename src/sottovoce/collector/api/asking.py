@@ -11,9 +11,7 @@ import numpy as np
 
 from sottovoce.collector.api.parameters import MOST_LISTED, read_parameters
 from sottovoce.core.errors import CapacityError, PlanError, SurveyError
-from sottovoce.planning.plan import Plan
 from sottovoce.planning.planner import plan
-from sottovoce.planning.tracking import TrackingPlan
 from sottovoce.protocol.drafts import Draft, PlanRequest
 from sottovoce.questions.base import Question
 from sottovoce.questions.registry import REGISTRY
@@ -21,7 +19,7 @@ from sottovoce.service.refusal import Refusal
 from sottovoce.strategies.registry import STRATEGIES
 from sottovoce.surveys.panel import Panel
 
-__all__ = ["as_refusals", "check_fields", "plan_for", "population_of", "question_of", "tracking_plan_for"]
+__all__ = ["as_refusals", "check_fields", "plan_for", "population_of", "question_of"]
 
 _DESIGN: Final = ("delta", "strategy", "mechanism", "criterion", "max_report_bytes", "max_counters")
 """Fields by which a design is chosen besides epsilon and people."""
@@ -54,16 +52,9 @@ def check_fields(asked: Draft | PlanRequest, taken: Collection[str]) -> None:
         raise SurveyError(message).at(extra)
 
 
-def plan_for(question: Question, asked: Draft | PlanRequest, **given: Any) -> Plan:
-    """The library's plan, if it can be made while somebody waits."""
-    answer: Plan = plan(question, epsilon=asked.epsilon, **given, **_design(question, asked))
-    return answer
-
-
-def tracking_plan_for(question: Question, asked: Draft | PlanRequest, **given: Any) -> TrackingPlan:
-    """The plan of a tracking survey: `given` has its periods, or how often it renews."""
-    answer: TrackingPlan = plan(question, epsilon=asked.epsilon, **given, **_design(question, asked))
-    return answer
+def plan_for(question: Question, asked: Draft | PlanRequest, **given: Any) -> Any:
+    """The library's plan, if it can be made while somebody waits: of a survey, of periods, or of two groups."""
+    return plan(question, epsilon=asked.epsilon, **given, **_design(question, asked))
 
 
 def _design(question: Question, asked: Draft | PlanRequest) -> dict[str, Any]:

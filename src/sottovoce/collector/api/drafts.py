@@ -6,7 +6,7 @@ import base64
 import re
 from typing import Any, Final
 
-from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, question_of, tracking_plan_for
+from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, question_of
 from sottovoce.collector.api.notes import central_of, notes_of, people_note
 from sottovoce.collector.api.parameters import read_parameters
 from sottovoce.collector.api.publishing import OWN_RELAY, is_own_relay
@@ -17,7 +17,9 @@ from sottovoce.core.words import plural
 from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
 from sottovoce.planning.panel import error_line
+from sottovoce.planning.plan import Plan
 from sottovoce.planning.solve import MAX_PEOPLE
+from sottovoce.planning.tracking import TrackingPlan
 from sottovoce.protocol.base import LINE, SurveyId
 from sottovoce.protocol.drafts import Draft, DraftAnswer, QuestionAnswer, RoundQuestion
 from sottovoce.protocol.surveys import MAX_LABEL
@@ -138,7 +140,7 @@ def _make_draft(draft: Draft) -> DraftAnswer:
 
 def _survey(draft: Draft) -> DraftAnswer:
     people = DEFAULT_PEOPLE if draft.people is None else draft.people
-    planned = plan_for(question_of(draft), draft, people=people)
+    planned: Plan = plan_for(question_of(draft), draft, people=people)
     survey = planned.survey(draft.title, _relay(draft), _groups(draft))
     return _answer(
         survey,
@@ -155,7 +157,7 @@ def _tracking(draft: Draft, stated: dict[str, Any]) -> DraftAnswer:
     calendar = Calendar.of(**check_parameters("a tracking survey", Calendar.parameters, stated))
     people = DEFAULT_PEOPLE if draft.people is None else draft.people
     renews = calendar.window if calendar.renews else None
-    planned = tracking_plan_for(question_of(draft), draft, people=people, periods=calendar.periods, renews=renews)
+    planned: TrackingPlan = plan_for(question_of(draft), draft, people=people, periods=calendar.periods, renews=renews)
     tracking = Tracking.of_survey(planned.period.survey(draft.title, _relay(draft), _groups(draft)), calendar)
     each = f"{calendar.label(1)} is the first period, and everybody answers in one of {calendar.window:,}"
     return _answer(

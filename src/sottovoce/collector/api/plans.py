@@ -14,7 +14,6 @@ from sottovoce.collector.api.asking import (
     plan_for,
     population_of,
     question_of,
-    tracking_plan_for,
 )
 from sottovoce.collector.api.drafts import MAX_DRAFT_BYTES
 from sottovoce.collector.api.notes import central_body, notes_of
@@ -23,12 +22,15 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.core.words import plural
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.planning import curves
+from sottovoce.planning.comparison import ComparisonPlan
 from sottovoce.planning.panel import plan_panel
 from sottovoce.planning.plan import Plan
+from sottovoce.planning.tracking import TrackingPlan
 from sottovoce.protocol.drafts import (
     EveryPeriodCost,
     ExpectedL2,
     Planned,
+    PlannedComparison,
     PlannedCurve,
     PlannedCurves,
     PlannedOption,
@@ -68,22 +70,33 @@ def _question(asked: PlanRequest) -> Planned:
     aim = {"people": asked.people, "margin": asked.margin, "l2": asked.l2, "population": people}
     aim |= {"share": asked.share, "probability": asked.probability}
     aim |= {"central_epsilon": asked.central_epsilon, "least": asked.least}
+    comparing = {name: getattr(asked, name) for name in PlannedComparison.__struct_fields__}
+    repeats = {"periods": asked.periods, "renews": asked.renews, "change": asked.change}
+    if any(value is not None for value in comparing.values()):
+        return _groups(plan_for(question, asked, **aim, **repeats, **comparing))
     if asked.periods is None and asked.renews is None:
         if asked.change is not None:
             raise SurveyError("change is between two periods: give periods or renews too, or a margin").at("change")
         return _planned(plan_for(question, asked, **aim))
-    repeats = {"periods": asked.periods, "renews": asked.renews, "change": asked.change}
-    planned = tracking_plan_for(question, asked, **aim, **repeats)
+    planned: TrackingPlan = plan_for(question, asked, **aim, **repeats)
     fields = planned.to_dict()
     extra = {name: fields[name] for name in PlannedTracking.__struct_fields__}
     tracking = PlannedTracking(**extra | {"every_period": EveryPeriodCost(**fields["every_period"])})
-    return _planned(planned.period, planned.people, planned.window, tracking)
+    return _planned(planned.period, planned.people, planned.window, survey=None, tracking=tracking)
 
 
-def _planned(
-    plan: Plan, people: int | None = None, periods: int = 1, tracking: PlannedTracking | None = None
-) -> Planned:
-    """The plan of a survey, or of one of `periods` periods with the people of all."""
+def _groups(planned: ComparisonPlan) -> Planned:
+    """The plan of two groups: that of the first, with the people of both. Each asks under a title of its own."""
+    fields = planned.to_dict()
+    comparison = PlannedComparison(**{name: fields[name] for name in PlannedComparison.__struct_fields__})
+    per_person = planned.people / planned.group.people
+    return _planned(
+        planned.group, planned.people, per_person, survey=None, target=planned.goal.target, comparison=comparison
+    )
+
+
+def _planned(plan: Plan, people: int | None = None, per_person: float = 1, **more: Any) -> Planned:
+    """The plan of a survey, or of one part of it with the people of all, `per_person` for each of the part's."""
     fields = plan.to_dict()
     survey = plan.survey()
     by_people, by_epsilon = curves.curve_by_people(plan), curves.curve_by_epsilon(plan)
@@ -95,22 +108,23 @@ def _planned(
         "bound": ErrorBound(**fields["bound"]),
         "options": [PlannedOption(**option) for option in fields["options"]],
         "recall": None if fields["recall"] is None else _recall(fields["recall"]),
-        "curves": PlannedCurves(people=_curve(by_people, periods), epsilon=_curve(by_epsilon)),
+        "curves": PlannedCurves(people=_curve(by_people, per_person), epsilon=_curve(by_epsilon)),
+        "survey": survey.id,
     }
     limits = [] if central is None or not central.limit_note else [central.limit_note]
     notes = [_WORST] * (plan.population is None) + [_BOUND] * (plan.best.status == "bound")
     notes += [*limits, *notes_of(survey)]
-    fields["survey"] = survey.id if tracking is None else None
-    return Planned(**fields, notes=notes, rounds=None, radius=None, error=None, tracking=tracking)
+    nothing: dict[str, Any] = dict.fromkeys(("rounds", "radius", "error", "tracking", "comparison"))
+    return Planned(**nothing | fields | {"notes": notes} | more)
 
 
 def _recall(fields: dict[str, Any]) -> PlannedRecall:
     return PlannedRecall(**fields | {"lengths": [RecallByLength(**length) for length in fields["lengths"]]})
 
 
-def _curve(curve: curves.ErrorCurve, periods: int = 1) -> PlannedCurve:
-    """People are those of all periods."""
-    return PlannedCurve([periods * x for x in curve.x], {name: list(errors) for name, errors in curve.lines.items()})
+def _curve(curve: curves.ErrorCurve, per_person: float = 1) -> PlannedCurve:
+    """People are those of all periods, or of both groups."""
+    return PlannedCurve([per_person * x for x in curve.x], {name: list(errors) for name, errors in curve.lines.items()})
 
 
 def _panel(asked: PlanRequest) -> Planned:
@@ -166,6 +180,7 @@ def _panel(asked: PlanRequest) -> Planned:
         radius=radius,
         error=planned.error,
         tracking=None,
+        comparison=None,
     )
 
 

@@ -15,6 +15,7 @@ import {
   type Criterion,
   errorName,
   type ErrorName,
+  isCompared,
   isTracking,
   marginScale,
   MAX_PERIODS,
@@ -23,18 +24,20 @@ import {
   plannedMeasure,
   plannedParameters,
   type PlanState,
+  POWERS,
   PREFERRED,
+  RATIOS,
   type Repeats,
   type Solved,
 } from "./state.js";
-import { epsilonWords, ERRORS, errorWords, peopleWords } from "./words.js";
+import { epsilonWords, ERRORS, errorWords, peopleWords, ratioWords } from "./words.js";
 
 const SOLVED: Record<Solved, string> = { error: "Error", people: "People", epsilon: "Epsilon", rounds: "Rounds" };
 /** Margins of answers between 0 and 1, from the finest to the coarsest that a slider reaches. */
 const MARGINS: [number, number] = [0.0001, 1];
 /** Shares of words that a slider reaches. */
 const SHARES: [number, number] = [0.0001, 0.5];
-const CRITERIA: Criterion[] = ["margin", "l2", "change", "share"];
+const CRITERIA: Criterion[] = ["margin", "l2", "change", "share", "difference"];
 const REPEATS: Record<Repeats, string> = { once: "Once", periods: "In every period", windows: "In windows, without an end" };
 
 interface Controls {
@@ -58,7 +61,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
   const measured = el(
     "fieldset",
     { class: "either" },
-    el("legend", {}, "Error, as"),
+    el("legend", {}, "What is wanted"),
     ...CRITERIA.flatMap((name) => choice("criterion", name, ERRORS[name], name === state.criterion, () => measure(name))),
   );
   const sliders = {
@@ -84,6 +87,15 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     change: errorSlider("change", MARGINS),
     share: errorSlider("share", SHARES, [1e-9, 1]),
     error: errorSlider("error", [0.001, 1]),
+    difference: errorSlider("difference", MARGINS),
+    power: slider({
+      id: "plan-power", label: "Power", ends: [0.5, 0.99], allowed: POWERS, whole: false, text: figure,
+      words: (n) => `a difference of that size is seen ${figure(100 * n)} times in 100`, changed: (n) => set(() => (state.power = n)),
+    }),
+    ratio: slider({
+      id: "plan-ratio", label: "People in the second group for each in the first", ends: [0.1, 10], allowed: RATIOS, whole: false, text: figure,
+      words: ratioWords, changed: (n) => set(() => (state.ratio = n)),
+    }),
   };
   for (const [name, made] of Object.entries(sliders)) made.host.append(fields.placeFor(name, made.field));
   const kinds = declared.questions.flatMap(({ kind }) =>
@@ -178,13 +190,14 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
 
   function stretch(): void {
     const scale = marginScale(state);
-    for (const one of [sliders.margin, sliders.change]) one.stretch([MARGINS[0] * scale, MARGINS[1] * scale]);
+    for (const one of [sliders.margin, sliders.change, sliders.difference]) one.stretch([MARGINS[0] * scale, MARGINS[1] * scale]);
   }
 
   /** Every slider that plays a part, at its value; the one that is worked out is not for setting. */
   function show(): void {
     const error = errorName(state);
-    const own = { rounds: isPanel(state.question), periods: isTracking(state) };
+    const compared = isCompared(state);
+    const own = { rounds: isPanel(state.question), periods: isTracking(state), power: compared, ratio: compared };
     const values = valuesOf(state);
     for (const name of Object.keys(values) as (keyof typeof values)[]) {
       sliders[name].set(values[name]);
@@ -211,7 +224,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
       if (solve === "rounds") state.rounds = found.rounds ?? state.rounds;
       // The error that was asked for stays as it was written; every other is what the plan comes to.
       const asked = solve === "error" ? null : errorName(state);
-      const made = { margin: found.margin, l2: found.l2, error: found.error, change: found.tracking?.change, share: found.recall?.share };
+      const made = { margin: found.margin, l2: found.l2, error: found.error, change: found.tracking?.change, share: found.recall?.share, difference: found.comparison?.difference };
       for (const name of Object.keys(made) as ErrorName[]) if (name !== asked) errors[name] = made[name] ?? errors[name];
       sliders[workedOut()].set(valuesOf(state)[workedOut()]);
     },
@@ -219,7 +232,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
 }
 
 /** What the sliders stand at. */
-const valuesOf = ({ rounds, periods, people, epsilon, errors }: PlanState) => ({ rounds, periods, people, epsilon, ...errors });
+const valuesOf = ({ rounds, periods, people, epsilon, errors, power, ratio }: PlanState) => ({ rounds, periods, people, epsilon, ...errors, power, ratio });
 
 /** A radio button with the label behind it. */
 function hide(radio: HTMLElement, hidden: boolean): void {

@@ -4,7 +4,7 @@ import { isPanel } from "../../questions/declared.js";
 import { isSpan, type AttributeValues, type Labels, type Range } from "../../questions/answers.js";
 import { KINDS } from "../../questions/kinds.js";
 import { readParameters, type Value } from "../../questions/typed.js";
-import { criterionOf, given, numbersOf, periodsOf, roundsOf, type PlanState } from "./state.js";
+import { criterionOf, given, groupsOf, numbersOf, periodsOf, roundsOf, type PlanState } from "./state.js";
 
 /** The parameters that are not as they are by default, with their values. */
 function told(state: PlanState): { parameter: ParameterEntry; value: Value }[] {
@@ -17,7 +17,7 @@ function told(state: PlanState): { parameter: ParameterEntry; value: Value }[] {
 
 export function commandLine(state: PlanState): string {
   const asked = told(state).map(({ parameter, value }): [string, string] => [parameter.name, commandValue(value)]);
-  const plain = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state), ...criterionOf(state) }).map(
+  const plain = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state), ...groupsOf(state), ...criterionOf(state) }).map(
     ([name, value]): [string, string] => [name, shellWord(String(value))],
   );
   const flags = [...asked, ...plain].map(([name, words]) => `--${name.replaceAll("_", "-")} ${words}`);
@@ -54,7 +54,7 @@ const shellWord = (text: string): string => (/^[\w:=,.+-]+$/u.test(text) ? text 
 const FIRST_ARGUMENTS: ReadonlySet<string> = new Set(["workload", "fields"]);
 
 export function pythonLines(state: PlanState): string {
-  const numbers = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state) }).map(([name, value]) => `${name}=${pythonNumber(value)}`);
+  const numbers = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state), ...groupsOf(state) }).map(([name, value]) => `${name}=${pythonNumber(value)}`);
   const criterion = Object.entries(criterionOf(state)).map(([name, value]) => `${name}="${value}"`);
   const asked = told(state).map(({ parameter, value }) => {
     const written = parameter.kind === "workload" ? `parse_workload(${JSON.stringify(value)})` : pythonValue(value);

@@ -9,7 +9,7 @@ import { marginWords } from "../../questions/accuracy.js";
 import type { Measure } from "../../questions/kinds.js";
 import { commandLine, pythonLines } from "./elsewhere.js";
 import { errorName, type ErrorName, newSurveyLink, plannedMeasure, type PlanState } from "./state.js";
-import { bytesWords, ERRORS, headline, readable, shortNames, spaced, trackingWords } from "./words.js";
+import { bytesWords, comparisonWords, ERRORS, headline, readable, shortNames, spaced, trackingWords } from "./words.js";
 
 /** Most designs that a chart shows: as many as can be told apart by colour, beside the target and the plan. */
 const MOST_LINES = 6;
@@ -32,8 +32,8 @@ export function result(mayPublish: boolean): Result {
   const head = el("div", { class: "plan-answer card", role: "status" }, large, told, trouble, busy);
   const notes = el("ul", { class: "plan-notes quiet" });
   const reason = el("p", { class: "reason" });
-  const repeated = el("ul");
-  const tracked = el("section", { class: "card", "aria-labelledby": "plan-periods", hidden: true }, el("h2", { id: "plan-periods" }, "In every period"), repeated);
+  const tracked = listCard("plan-periods", "In every period");
+  const groups = listCard("plan-groups", "Two groups");
   const recall = recallCard();
   const body = el("tbody");
   const column = (name: string): HTMLElement => el("th", { scope: "col" }, name);
@@ -56,7 +56,8 @@ export function result(mayPublish: boolean): Result {
   const host = el(
     "div",
     { class: "plan-result", hidden: true },
-    tracked,
+    tracked.host,
+    groups.host,
     recall.host,
     el("div", { class: "curves" }, curves.people.host, curves.epsilon.host),
     el(
@@ -90,8 +91,8 @@ export function result(mayPublish: boolean): Result {
       fill(told, words.sentence);
       host.hidden = false;
       fill(reason, readable(sentence(spaced(found.reason))));
-      tracked.hidden = found.tracking === null;
-      fill(repeated, ...trackingWords(measure, found).map((line) => el("li", {}, line)));
+      tracked.show(trackingWords(measure, found));
+      groups.show(comparisonWords(measure, found));
       recall.show(found.recall);
       compared.hidden = found.margin === null;
       fill(body, ...found.options.map((option, at) => row(measure, option, at === 0)));
@@ -118,11 +119,24 @@ export function result(mayPublish: boolean): Result {
   };
 }
 
-/** The error that was asked for, as the charts draw it. */
-function targetOf(state: PlanState, { margin, tracking }: Planned): number {
-  const name = errorName(state);
-  const target = state.errors[name];
-  return name === "change" && tracking !== null && margin !== null ? (target * margin) / tracking.change : target;
+/** The error that was asked for, as the charts draw it: changes and differences as the margin that goes with them. */
+function targetOf(state: PlanState, { margin, tracking, comparison }: Planned): number {
+  const target = state.errors[errorName(state)];
+  const reached = tracking?.change ?? comparison?.difference;
+  return drawnError(errorName(state)) !== errorName(state) && reached !== undefined && margin !== null ? (target * margin) / reached : target;
+}
+
+/** A card with a few sentences, hidden where there are none. */
+function listCard(id: string, title: string): { host: HTMLElement; show(told: string[]): void } {
+  const list = el("ul");
+  const host = el("section", { class: "card", "aria-labelledby": id, hidden: true }, el("h2", { id }, title), list);
+  return {
+    host,
+    show(told) {
+      host.hidden = told.length === 0;
+      fill(list, ...told.map((line) => el("li", {}, line)));
+    },
+  };
 }
 
 function row(measure: Measure, { name, margin, l2, report_bytes: bytes, fits, reason }: PlannedOption, best: boolean): HTMLTableRowElement {
@@ -137,8 +151,12 @@ function row(measure: Measure, { name, margin, l2, report_bytes: bytes, fits, re
   );
 }
 
-/** The charts draw the margin where a change is planned by, which is a fixed part of it, or the share of a word that is found. */
-const drawnError = (name: ErrorName): Exclude<ErrorName, "change" | "share"> => (name === "change" || name === "share" ? "margin" : name);
+/** Errors that a margin goes with: a change and a difference, of which it is a fixed part, and the share of a word that is found. */
+type Derived = "change" | "share" | "difference";
+const DERIVED: ReadonlySet<string> = new Set(["change", "share", "difference"]);
+
+/** The error that the charts draw. */
+const drawnError = (name: ErrorName): Exclude<ErrorName, Derived> => (DERIVED.has(name) ? "margin" : (name as Exclude<ErrorName, Derived>));
 
 const errorOf = (found: Planned, name: ErrorName): number | null => found[drawnError(name)];
 

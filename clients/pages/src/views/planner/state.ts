@@ -7,8 +7,8 @@ import { fromAddress, givenOf, readParameters, toAddress, type Faults, type Type
 
 /** Rounds can be worked out for a panel only. */
 export type Solved = "error" | "people" | "epsilon" | "rounds";
-/** The last two are for periods and for words only. */
-export type Criterion = "margin" | "l2" | "change" | "share";
+/** Changes are for periods only, shares for words; a difference is between two groups, of a survey that is asked once. */
+export type Criterion = "margin" | "l2" | "change" | "share" | "difference";
 /** What an error is called: a panel has one of its own, the largest of all rounds. */
 export type ErrorName = Criterion | "error";
 
@@ -25,6 +25,10 @@ export interface PlanState {
   /** The number of periods; everybody answers in one of them. */
   periods: number;
   errors: Record<ErrorName, number>;
+  /** The probability with which a difference between two groups is seen. */
+  power: number;
+  /** People in the second group for each one in the first. */
+  ratio: number;
   /** By which error designs are compared; a panel has no use for it. */
   criterion: Criterion;
   /** Which one is worked out. */
@@ -38,7 +42,11 @@ const ROUNDS = "rounds";
 export const MAX_PEOPLE = 10 ** 10;
 export const MAX_ROUNDS = 65_536;
 export const MAX_PERIODS = 3660;
-const FIRST_ERRORS: Record<ErrorName, number> = { margin: 0.01, l2: 0.05, error: 0.1, change: 0.02, share: 0.005 };
+export const POWERS: [number, number] = [0.06, 0.9999];
+export const RATIOS: [number, number] = [0.001, 1000];
+/** As the collector has them where they are not given. */
+const USUAL = { power: 0.8, ratio: 1 };
+const FIRST_ERRORS: Record<ErrorName, number> = { margin: 0.01, l2: 0.05, error: 0.1, change: 0.02, share: 0.005, difference: 0.02 };
 
 /** The parameters that a plan needs: of a panel whatever its domain; its rounds are one of the four that are solved for. */
 export const plannedParameters = (question: QuestionEntry): ParameterEntry[] =>
@@ -53,8 +61,22 @@ export const isTracking = ({ question, repeats }: PlanState): boolean => repeats
 export const criteriaOf = (state: PlanState): Criterion[] => [
   "margin",
   factsOf(state.question.kind).isOpen ? "share" : "l2",
-  ...(isTracking(state) ? (["change"] as const) : []),
+  isTracking(state) ? "change" : "difference",
 ];
+
+/** Whether it is two groups that are planned, by their difference. */
+export const isCompared = (state: PlanState): boolean => errorName(state) === "difference";
+
+/** What only two groups have, as the collector takes it, where it is not as usual; that there are two is said where no difference says it. */
+export function groupsOf(state: PlanState): Record<string, number> {
+  if (!isCompared(state)) return {};
+  const { power, ratio } = state;
+  return {
+    ...(state.solve === "error" ? { groups: 2 } : {}),
+    ...(power === USUAL.power ? {} : { power }),
+    ...(ratio === USUAL.ratio ? {} : { ratio }),
+  };
+}
 
 /** The periods as the collector takes them. */
 export const periodsOf = (state: PlanState): Record<string, number> =>
@@ -79,7 +101,9 @@ export function stateOf(search: string, declared: Questions): PlanState {
     rounds: number(ROUNDS, 20, 1, MAX_ROUNDS, true),
     repeats: told.has("periods") ? "periods" : told.has("renews") ? "windows" : "once",
     periods: number(told.has("periods") ? "periods" : "renews", 52, 2, MAX_PERIODS, true),
-    errors: { margin: error("margin"), l2: error("l2"), error: error("error"), change: error("change"), share: error("share") },
+    errors: { margin: error("margin"), l2: error("l2"), error: error("error"), change: error("change"), share: error("share"), difference: error("difference") },
+    power: number("power", USUAL.power, ...POWERS, false),
+    ratio: number("ratio", USUAL.ratio, ...RATIOS, false),
     criterion: "margin",
     solve: solved.includes(solve) ? (solve as Solved) : "error",
   };
@@ -115,15 +139,15 @@ export const roundsOf = (state: PlanState): { rounds?: number } =>
 
 /** The criterion has to be said where no error is given that says it. */
 export const criterionOf = (state: PlanState): { criterion?: Criterion } =>
-  !isPanel(state.question) && state.solve === "error" ? { criterion: designedBy(state) } : {};
+  !isPanel(state.question) && !isCompared(state) && state.solve === "error" ? { criterion: designedBy(state) } : {};
 
-/** By which error designs are compared: a change between two periods is a multiple of the margin of one, and words are found by it. */
+/** By which error designs are compared: a change between two periods and a difference of two groups are multiples of the margin of one, and words are found by it. */
 const designedBy = ({ criterion }: PlanState): Criterion => (criterion === "l2" ? "l2" : "margin");
 
 /** What `POST /v1/plans` takes; what is wrong with the parameters goes to `faults`. */
 export function requestOf(state: PlanState, faults: Faults): Record<string, unknown> {
   const parameters: Record<string, Value> = { ...readParameters(given(state), state.typed, faults), ...roundsOf(state) };
-  return { kind: state.question.kind, parameters, ...numbersOf(state), ...periodsOf(state), ...criterionOf(state) };
+  return { kind: state.question.kind, parameters, ...numbersOf(state), ...periodsOf(state), ...groupsOf(state), ...criterionOf(state) };
 }
 
 /** The address's query of a state: what is given, and what is worked out from it. */
@@ -134,6 +158,7 @@ export const searchOf = (state: PlanState): string =>
     ...roundsOf(state),
     ...numbersOf(state),
     ...periodsOf(state),
+    ...groupsOf(state),
     ...(isPanel(state.question) ? {} : { criterion: state.criterion }),
     solve: state.solve,
   });
@@ -144,7 +169,8 @@ export function newSurveyLink(state: PlanState, found: { epsilon: number; people
   const own = isPanel(state.question) ? { rounds: found.rounds ?? state.rounds } : design;
   const asked = { kind: state.question.kind, ...toAddress(given(state), state.typed), epsilon: found.epsilon };
   const repeats = isTracking(state) ? { repeats: "yes", ...periodsOf(state) } : {};
-  return `/new${searchText({ ...asked, ...own, ...repeats })}`;
+  const groups = isCompared(state) ? { groups: "arm=A,B" } : {};
+  return `/new${searchText({ ...asked, ...own, ...repeats, ...groups })}`;
 }
 
 const searchText = (told: Record<string, string | number>): string =>

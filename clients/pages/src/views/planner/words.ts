@@ -1,10 +1,10 @@
 /** What the planner's numbers mean, in sentences. */
-import type { Planned, PlannedOption } from "../../parts/api_types.js";
+import type { Planned, PlannedComparison, PlannedOption } from "../../parts/api_types.js";
 import { atMost, times } from "../../parts/promise.js";
 import { count, counted, figure, percent, setting } from "../../parts/format.js";
 import { accuracyWords, marginWords } from "../../questions/accuracy.js";
 import { type Measure } from "../../questions/kinds.js";
-import type { ErrorName, PlanState } from "./state.js";
+import type { ErrorName, PlanState, Solved } from "./state.js";
 
 const long = new Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long", maximumFractionDigits: 1 });
 
@@ -15,10 +15,15 @@ export const ERRORS: Record<ErrorName, string> = {
   error: "Largest error",
   change: "Smallest change seen between two periods",
   share: "Least share of a word that is found (90\u00a0%)",
+  difference: "Smallest difference seen between two groups",
 };
 
 /** 1,200,000 as "1.2 million people". */
 export const peopleWords = (n: number): string => `${long.format(n)} people`;
+
+/** What unequal groups are like. */
+export const ratioWords = (ratio: number): string =>
+  ratio === 1 ? "groups of equal size, which take the fewest people" : `the second group is ${figure(ratio)} times as large`;
 
 /** How far apart the likelihoods of one report may be, and how that is usually judged. */
 export function epsilonWords(epsilon: number): string {
@@ -34,6 +39,7 @@ export function errorWords(name: ErrorName, measure: Measure, value: number): st
   if (name === "margin") return `${measure.one} is known to about ${marginWords(measure, value)}, 95 times in 100`;
   if (name === "l2") return "expected distance between all estimated answers and the true ones";
   if (name === "change") return `a change of ${changeWords(measure, value)} is found significant 80 times in 100 (at 95\u00a0%)`;
+  if (name === "difference") return `a difference of ${changeWords(measure, value)} in one answer is significant (at 5\u00a0%, two-sided)`;
   if (name === "share") return `a word that ${percent(value)} of the people have is found 9 times in 10`;
   return "expected largest error of any round";
 }
@@ -44,6 +50,7 @@ export function headline({ solve, criterion }: PlanState, measure: Measure, foun
   const epsilon = `epsilon ${setting(found.epsilon)}`;
   const told = `${exactness(measure, found)}${recallWords(found)}`;
   const exact = found.tracking === null ? told : `In each period ${small(told)}`;
+  if (found.comparison) return comparedHeadline(solve, measure, found, found.comparison);
   if (solve === "people") return { large: people, sentence: `are needed at ${epsilon}. ${exact}` };
   if (solve === "epsilon") return { large: epsilon, sentence: `is needed with ${people}. ${exact}` };
   if (solve === "rounds") return { large: counted(found.rounds ?? 0, "round"), sentence: `can be asked of ${people} at ${epsilon}. ${exact}` };
@@ -55,6 +62,30 @@ export function headline({ solve, criterion }: PlanState, measure: Measure, foun
   }
   const large = found.margin === null ? `Error below ${figure(atMost(found.error ?? NaN))}` : marginWords(measure, found.margin);
   return { large, sentence: `With ${people} at ${epsilon}: ${small(exact)}` };
+}
+
+/** The same of two groups: how many people show which difference. */
+function comparedHeadline(solve: Solved, measure: Measure, found: Planned, { groups, difference, power }: PlannedComparison): { large: string; sentence: string } {
+  const [first = 0, second = 0] = groups;
+  const people = first === second ? `${count(first)} people in each of two groups` : `${count(first)} people in one group and ${count(second)} in the other`;
+  const epsilon = `epsilon ${setting(found.epsilon)}`;
+  const apart = changeWords(measure, difference);
+  const often = `${figure(100 * power)} times in 100 (at 5\u00a0%, two-sided)`;
+  if (solve === "people") return { large: people, sentence: `show a difference of ${apart} in one answer at ${epsilon}, ${often}: ${count(found.people)} people in all.` };
+  if (solve === "epsilon") return { large: epsilon, sentence: `is needed for ${people} to show a difference of ${apart} in one answer, ${often}.` };
+  return { large: apart, sentence: `is the smallest difference in one answer that is seen with ${people} at ${epsilon}, ${often}.` };
+}
+
+/** What a plan of two groups leaves to be said. */
+export function comparisonWords(measure: Measure, found: Planned): string[] {
+  if (found.comparison === null) return [];
+  const which = found.comparison.ratio === 1 ? "In each group" : "In the first group";
+  return [
+    `${which} ${small(exactness(measure, found))}`,
+    "It is the power of one answer, looked at once. A test that is watched, and stopped when it is significant, takes two to three times as many people.",
+    "With more than two groups, as many people in each of them show that difference between any two.",
+    "Groups are public: they are sent in the open, and cost no epsilon.",
+  ];
 }
 
 /** Which words are found, of those that take longest. */
