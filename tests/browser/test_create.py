@@ -99,6 +99,27 @@ def test_what_no_answer_counts_as_is_chosen_in_the_form(service: Service, visito
     assert "missing" not in age["domain"]
 
 
+def test_public_groups_are_counted_and_shown_before_they_are_published(service: Service, visitors: Visitors) -> None:
+    page = signed_in(visitors(), service, "/new")
+    page.get_by_role("textbox", name="Labels").fill("tea\ncoffee")
+    page.get_by_text("Public groups").click()
+    area = page.get_by_role("textbox", name="Groups")
+    area.fill("n: " + ",".join(map(str, range(101))))
+    page.get_by_role("textbox", name="Title").fill("too many")
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(area).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_text("That makes 101 groups; at most 100 are allowed")).to_be_visible()
+    area.fill("arm: A, B\nplatform: phone, web")
+    expect(page.get_by_text("4 groups of at most 100")).to_be_visible()
+    promise = "Your group, arm A, platform phone, is sent in the open, beside the random report."
+    expect(page.get_by_text(promise)).to_be_visible()
+    assert faults(page) == []
+    survey_id = publish(page, title())
+    assert stated(service, survey_id)["groups"] == [["arm", ["A", "B"]], ["platform", ["phone", "web"]]]
+    person = visitors().open(f"/s/{survey_id}?group=arm=A,platform=phone")
+    expect(person.get_by_text(promise)).to_be_visible()
+
+
 MISTAKES = {
     "no title": {"Title": ""},
     "no answers": {"Labels": ""},

@@ -127,3 +127,12 @@ test("a calendar begins on the next Monday", () => {
   assert.equal(nextMonday(new Date("2026-11-22T23:59:00Z")), "2026-11-23");
   assert.equal(nextMonday(new Date("2026-12-29T00:00:00Z")), "2027-01-04");
 });
+
+test("public groups are sent as they were typed, and what is wrong with them is told at their field", () => {
+  assert.ok(!("groups" in drafted({ groups: " \n" })) && !("groups" in drafted({ kind: "panel", groups: "arm: A, B" })));
+  assert.deepEqual(drafted({ groups: "arm: A, B\n platform = phone , web " }).groups, { arm: ["A", "B"], platform: ["phone", "web"] });
+  for (const groups of ["arm", "arm: A", ": A, B", "arm: A, A", "arm: A, B\narm: C, D"]) assert.deepEqual(faults({ groups }), ["groups"], groups);
+  const many = (n: number): string => `n: ${Array.from({ length: n }, (_, at) => at).join(",")}`;
+  assert.deepEqual(faults({ groups: `${many(50)}\narm: A, B, C` }), ["groups"]);
+  assert.equal(Object.keys(drafted({ groups: `${many(50)}\narm: A, B` }).groups as object).length, 2);
+});

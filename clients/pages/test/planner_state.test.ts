@@ -99,7 +99,7 @@ test("two groups are planned by their difference, or by their people for the sma
   assert.deepEqual(request(state("?kind=panel&criterion=difference")), request(state("?kind=panel")));
   assert.equal(commandLine(COMPARED), "sottovoce plan shares --values 2 --epsilon 1 --difference 0.08 --power 0.9 --ratio 3");
   assert.ok(pythonLines(SEEN).endsWith("sv.plan(sv.shares(2), epsilon=1, people=20_000, groups=2)"));
-  assert.match(newSurveyLink(COMPARED, { epsilon: 1, people: 9 }), /&people=9&criterion=margin&groups=arm%3DA%2CB$/);
+  assert.match(newSurveyLink(COMPARED, { epsilon: 1, people: 9 }), /&people=9&criterion=margin&groups=arm%3A\+A%2C\+B$/);
 });
 
 test("what no answer counts as is written for the command line and for Python", () => {

@@ -2,6 +2,7 @@
 import { type Asked, Panel, type Survey, Tracking } from "../../../js/src/index.js";
 import type { PublicGroup, Groups } from "../../../js/src/surveys/groups.js";
 import { el } from "../parts/dom.js";
+import { openly } from "../parts/group.js";
 import { selectField } from "./fields/choices.js";
 import type { Field } from "./fields/field.js";
 
@@ -51,6 +52,3 @@ export function groupField(groups: Groups, given: PublicGroup | null): Field<Rea
     focus: () => missing()?.focus(),
   };
 }
-
-const openly = (label: string): HTMLElement =>
-  el("p", { class: "group" }, "Your group, ", el("b", { class: "own" }, label), ", is sent in the open, beside the random report.");

@@ -5,6 +5,7 @@ import { calendarFields } from "./calendar_fields.js";
 import { designFields, isDesigned } from "./design_fields.js";
 import { blank, draftOf, type Filled, filledFrom, filledFromAddress, PREFERRED, publish } from "./draft.js";
 import { epsilonControls } from "./epsilon.js";
+import { groupFields } from "./group_fields.js";
 import { relayFields } from "./relay_fields.js";
 import { kindName, kindPicture } from "../../questions/kinds.js";
 import { allows, type ViewContext } from "../../parts/session.js";
@@ -39,6 +40,7 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
   const design = el("div", { class: "pair" });
   const repeat = el("div");
   const way = el("div");
+  const crowd = el("div");
   const guarantees = liveGuarantees(() => {
     // People need a title, guarantees do not.
     const read = filled.relays === "" ? null : draftOf({ ...filled, title: filled.title || "-" }, question, declared.calendar);
@@ -66,6 +68,7 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
     const setting = { fields, typed: filled.typed, changed, preferred: PREFERRED };
     fill(asked, ...parameterFields(question.parameters, setting));
     fill(repeat, !isPanel(question) && calendarFields(declared.calendar, fields, filled, changed));
+    fill(crowd, !isPanel(question) && groupFields(fields, filled, changed));
     fill(way, !isPanel(question) && relayFields(fields, filled, changed));
     fill(design, ...designFields(question, declared, fields, filled, changed));
   }
@@ -181,6 +184,7 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
         way,
         fields.field("epsilon", "Epsilon: how much one report may reveal", epsilon.number, null, epsilon.rest),
         guarantees.element,
+        crowd,
         el(
           "details",
           { class: "more", open: isDesigned(filled) },

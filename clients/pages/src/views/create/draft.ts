@@ -16,6 +16,7 @@ import {
   type Value,
 } from "../../questions/typed.js";
 import { calendarOf } from "./calendar_fields.js";
+import { groupsOf } from "./group_fields.js";
 import { type Relayed, relayOf } from "./relay_fields.js";
 
 /** Everything that can be typed, as it was typed. */
@@ -35,6 +36,8 @@ export interface Filled extends Relayed {
   minimum_reports: string;
   /** Not empty where it is asked in every period of a calendar. */
   repeats: string;
+  /** Public variables and their values, a line for each; empty for none. */
+  groups: string;
 }
 
 /** Lines and choices besides the kind and its parameters. */
@@ -56,6 +59,7 @@ const BLANK_LINES: Record<FormLine, string> = {
   max_report_bytes: "",
   minimum_reports: "",
   repeats: "",
+  groups: "",
   relays: "",
   "relay.url": "",
   "relay.least": "",
@@ -108,11 +112,12 @@ export function draftOf(
   const design = isPanel(question) ? {} : designOf(filled, faults);
   const repeats = filled.repeats !== "" && !isPanel(question) ? { calendar: calendarOf(calendar, filled.typed, faults) } : {};
   const relay = isPanel(question) ? {} : relayOf(filled, faults);
+  const groups = isPanel(question) ? {} : groupsOf(filled, faults);
   const minimum = whole(filled, "minimum_reports", faults);
   return faults.size > 0
     ? { faults }
     : {
-        draft: { kind: question.kind, title, epsilon, parameters, ...(people === undefined ? {} : { people }), ...design, ...repeats, ...relay },
+        draft: { kind: question.kind, title, epsilon, parameters, ...(people === undefined ? {} : { people }), ...design, ...repeats, ...relay, ...groups },
         minimum: minimum ?? null,
       };
 }

@@ -169,7 +169,7 @@ export function newSurveyLink(state: PlanState, found: { epsilon: number; people
   const own = isPanel(state.question) ? { rounds: found.rounds ?? state.rounds } : design;
   const asked = { kind: state.question.kind, ...toAddress(given(state), state.typed), epsilon: found.epsilon };
   const repeats = isTracking(state) ? { repeats: "yes", ...periodsOf(state) } : {};
-  const groups = isCompared(state) ? { groups: "arm=A,B" } : {};
+  const groups = isCompared(state) ? { groups: "arm: A, B" } : {};
   return `/new${searchText({ ...asked, ...own, ...repeats, ...groups })}`;
 }
 
