@@ -77,6 +77,8 @@ ERRORS = (
     Code(422, "invalid_curve", "the answer or period does not exist; `field` says which",
          "name one that `/curve` lists"),
     Code(422, "invalid_draft", "no survey, round or plan can be made of this; `field` says why", "correct that field"),
+    Code(422, "invalid_groups", "a variable, group, answer or population is not the survey's; `field` says which",
+         "name one that `/groups` lists; give every share"),
     Code(422, "invalid_labels", "labels do not name each choice once", "send as many as there are choices, or none"),
     Code(422, "invalid_report", "not a report of this survey", "randomize and encode again"),
     Code(422, "invalid_survey", "the statement is not a survey, or not in canonical form", "send what `to_json` gives"),

@@ -135,7 +135,7 @@ def subject_of(method: str, path: str, with_token: bool) -> str:
         return "operators"
     if not with_token or path.startswith("/v1/oblivious"):
         return "devices"
-    return "results" if method == "GET" or path.endswith("/words") else "surveys"
+    return "results" if method == "GET" or path.endswith(("/words", "/weighted")) else "surveys"
 
 
 def _index(groups: dict[str, list[tuple[str, str, Any]]], shared: dict[str, Any]) -> str:

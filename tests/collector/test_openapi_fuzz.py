@@ -63,9 +63,12 @@ ROW = REPORT_ID_BYTES + len(DRINKS.randomize("tea"))
 GOOD: dict[str, list[dict[str, Any]]] = {
     "draft_survey": [{"kind": "shares", "epsilon": 1.0, "title": "Drafted", "parameters": {"labels": ["yes", "no"]}}],
     "draft_question": [{"query": "age < 30"}, {"query": "age < 31"}, {"query": "age < 32"}],
+    "weigh": [{"population": {"arm": {"A": 0.5, "B": 0.5}}}],
     "plan_survey": [{"kind": "shares", "parameters": {"values": 10}, "epsilon": 1.0, "people": 1000}],
 }
 """Bodies that no generator would find, asked besides those it does."""
+
+COMPARED = {"path.survey_id": "grouped", "query.first": "first arm", "query.second": "second arm"}
 
 STATUSES = {
     # Beyond the shape that a schema can say: 410 for what was deleted, 422 for text that is no survey or no report.
@@ -174,6 +177,10 @@ def service(tmp_path: Path) -> Iterator[Service]:
         assert service.ask("POST", f"/v1/surveys/{GOALS.id}/seal").status == 200
         assert service.ask("DELETE", f"/v1/surveys/{GONE.id}").status == 200
         service.publish(ARMS)
+        for arm in "AB":
+            member = ARMS.in_group(arm)
+            assert service.send(member, [(secrets.token_bytes(16), member.randomize("yes"))]).status == 200
+            service.counted(member, member.mechanism.report_bytes)
         service.tracking = published_today(service)  # type: ignore[attr-defined]
         yield service
 
@@ -233,6 +240,9 @@ def configuration(service: Service, *, token: str, examples: int, stateful: bool
                 "panel": {"values": [AGES.id]},
                 "tracking": {"values": [service.tracking]},  # type: ignore[attr-defined]
                 "grouped": {"values": [ARMS.id]},
+                "first arm": {"values": ["A"]},
+                "second arm": {"values": ["B"]},
+                "variables": {"values": ["arm"]},
                 "answers": {"values": ["no", "yes"]},
                 "taking": {"values": [DRINKS.id]},
                 "expendable": {"values": [one.id for one in EXPENDABLE]},
@@ -282,6 +292,11 @@ def configuration(service: Service, *, token: str, examples: int, stateful: bool
                         "get_latest_round": {"path.survey_id": "panel"},
                         "list_periods": {"path.survey_id": "tracking"},
                         "list_groups": {"path.survey_id": "grouped"},
+                        "get_by_group": {"path.survey_id": "grouped", "query.variable": "variables"},
+                        "get_by_group_csv": {"path.survey_id": "grouped", "query.variable": "variables"},
+                        "get_comparison": COMPARED,
+                        "get_comparison_csv": COMPARED,
+                        "weigh": {"path.survey_id": "grouped"},
                         "get_curve": {"path.survey_id": "tracking", "query.answer": "answers"},
                         "get_difference": {"path.survey_id": "tracking", "query.answer": "answers"},
                         "hand_in_aggregate": {"path.survey_id": "sealed"},

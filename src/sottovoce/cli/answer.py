@@ -95,6 +95,7 @@ def _line(raw: bytes) -> str:
 
 def _answer(device: Device, arguments: argparse.Namespace) -> Receipt:
     from sottovoce.device import REFUSE
+    from sottovoce.surveys.groups import typed_group
 
     survey_id = device.find(arguments.url, arguments.survey)
     if arguments.refuse_renewals:
@@ -108,19 +109,8 @@ def _answer(device: Device, arguments: argparse.Namespace) -> Receipt:
         text = _line(sys.stdin.buffer.readline()) if arguments.value == "-" else arguments.value
         return survey.parse(text)
 
-    group = None if arguments.group is None else _group(arguments.group)
+    group = None if arguments.group is None else typed_group(arguments.group)
     return device.answer(arguments.url, survey_id, value, group=group, otherwise=otherwise)
-
-
-def _group(text: str) -> str | dict[str, str]:
-    """A group as it is typed: one value, or values of several variables.
-
-    Examples
-    --------
-    >>> _group("B"), _group("arm=B,platform=web")
-    ('B', {'arm': 'B', 'platform': 'web'})
-    """
-    return dict(part.split("=", 1) for part in text.split(",")) if "=" in text else text
 
 
 def _write_calendar(receipt: Receipt, path: Path) -> str:

@@ -415,6 +415,7 @@ class Comparison:
         return {
             "first": self.first.survey.id,
             "second": self.second.survey.id,
+            "names": list(self._names),
             "reports": [self.first.n_reports, self.second.n_reports],
             "epsilon": [self.first.epsilon, self.second.epsilon],
             "delta": [self.first.delta, self.second.delta],

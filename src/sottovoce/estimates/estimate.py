@@ -243,7 +243,7 @@ class Estimate:
             value: replace(estimate, always=self.always, chosen=((variable, value),))
             for value, estimate in groups.split(variable).items()
         }
-        return ByGroup(variable, estimates, groups.groups.values_of(variable))
+        return ByGroup(variable, estimates, groups.groups.values_of(variable), self)
 
     def in_group(self, group: str | Mapping[str, str]) -> Self:
         """The estimate of one public group: of a value such as "B", or of several, such as ``{"arm": "B"}``."""
@@ -410,10 +410,18 @@ class Estimate:
 
     def _first(self, most: int, level: float = 0.95) -> list[Answer]:
         """The answers that are shown first: the largest, or those that the survey lists first."""
-        if self.survey.question.listed_by_size:
-            return self.top(most, level)
-        count = min(check_integer("k", most, 1, 2**53), len(self))
-        return [self._answer(index, level) for index in range(count)]
+        return [self._answer(index, level) for index in self._first_indices(most, level)]
+
+    def _first_indices(self, most: int, level: float) -> list[int]:
+        count = check_integer("k", most, 1, 2**53)
+        by_size = self.survey.question.listed_by_size
+        order = np.argsort(-self.shown(level), kind="stable") if by_size else np.arange(len(self))
+        found: list[int] = order[:count].tolist()
+        return found
+
+    def _beside(self, whole: Self, most: int, level: float) -> list[Answer]:
+        """The answers that the estimate of everybody shows first, of this group of them."""
+        return [self._answer(index, level) for index in whole._first_indices(most, level)]
 
     def __repr__(self) -> str:
         return (

@@ -6,6 +6,7 @@ share the value of one variable are merged over all others before anything is es
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import numpy as np
 from sottovoce.core.answer import Answer, unknown_answer
 from sottovoce.core.errors import NoReportsError, SurveyError
 from sottovoce.core.words import plural
+from sottovoce.estimates.table_files import EstimateTable, FilePath, write_csv
 from sottovoce.mechanisms.base import Counts
 
 __all__ = ["ByGroup", "Estimated", "GroupCounts", "GroupVariables", "label_of", "merged"]
@@ -109,6 +111,8 @@ class ByGroup(Mapping[str, Any]):
     variable: str
     estimates: Mapping[str, Estimated]
     stated: tuple[str, ...]
+    whole: Estimated
+    """The estimate of everybody, whose first answers are shown of every group."""
 
     def __getitem__(self, value: str) -> Estimated:
         if value in self.estimates:
@@ -133,7 +137,7 @@ class ByGroup(Mapping[str, Any]):
         columns = list(self.estimates.items())
         if not columns:
             return f"no reports of any {self.variable}"
-        labels = [answer.label for answer in columns[0][1]._first(_MOST_ROWS)]
+        labels = [answer.label for answer in self.whole._first(_MOST_ROWS)]
         rows = [("", *(f"{self.variable} {value}" for value, _ in columns))]
         rows += [(label, *(_cell(estimate, label) for _, estimate in columns)) for label in labels]
         rows.append(("", *(plural(estimate.n_reports, "report") for _, estimate in columns)))
@@ -143,6 +147,56 @@ class ByGroup(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<estimates by {self.variable}: {', '.join(self.estimates)}>"
+
+    def to_dict(self, level: float = 0.95, rows: int | None = None) -> dict[str, Any]:
+        """All groups as plain values: all answers of each, or the `rows` that the estimate of everybody shows first.
+
+        A group without reports has no number of them and no answers.
+        """
+        whole = self.whole
+        methods = [estimate.interval(level).method for estimate in self.estimates.values()]
+        return {
+            "survey": whole.survey.id,
+            "by": self.variable,
+            "unit": whole.survey.question.unit,
+            "share": whole.survey.question.answers_are_shares,
+            "level": level,
+            "always": whole.always is not None,
+            "method": "; ".join(dict.fromkeys(methods)),
+            "n_answers": len(whole),
+            "groups": [
+                {
+                    "value": value,
+                    "label": label_of({self.variable: value}),
+                    "n_reports": None if estimate is None else estimate.n_reports,
+                    "answers": [] if estimate is None else [one.row() for one in self._answers(estimate, level, rows)],
+                }
+                for value in self.stated
+                for estimate in [self.estimates.get(value)]
+            ],
+        }
+
+    def _answers(self, estimate: Estimated, level: float, rows: int | None) -> list[Answer]:
+        found: list[Answer] = estimate.answers(level) if rows is None else estimate._beside(self.whole, rows, level)
+        return found
+
+    def to_json(self, level: float = 0.95) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(level), ensure_ascii=False)
+
+    def as_table(self, level: float = 0.95) -> EstimateTable:
+        """All answers of all groups below each other, with a column for the group."""
+        parts = {value: estimate.as_table(level) for value, estimate in self.estimates.items()}
+        rows = [(part, row) for part in parts.values() for row in range(part.stop)]
+        texts = {"group": [value for value, part in parts.items() for _ in range(part.stop)]}
+        names = next(iter(parts.values())).columns if parts else ()
+        columns = {name: np.concatenate([part.columns[name] for part in parts.values()]) for name in names}
+        about = {**self.whole.summary(level), "by": self.variable, "reports": self.n_reports}
+        return EstimateTable(about, lambda at: rows[at][0].label(rows[at][1]), columns, 0, len(rows), texts)
+
+    def to_csv(self, path: FilePath | None = None, level: float = 0.95) -> str:
+        """CSV with a heading and one row per group and answer, also written to a file if a path is given."""
+        return write_csv(self.as_table(level), path)
 
 
 def _cell(estimate: Estimated, label: str) -> str:

@@ -18,7 +18,7 @@ from sottovoce.core.calls import did_you_mean
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
 
-__all__ = ["MAX_GROUPS", "Group", "GroupName", "Groups"]
+__all__ = ["MAX_GROUPS", "Group", "GroupName", "Groups", "typed_group"]
 
 MAX_GROUPS: Final = 100
 """Most groups of a survey, all variables crossed. With one for every person a group would say who answered."""
@@ -155,6 +155,18 @@ class Group:
     def label(self) -> str:
         """The group in words."""
         return ", ".join(f"{name} {value}" for name, value in self.values.items())
+
+
+def typed_group(text: str) -> str | dict[str, str]:
+    """A group as it is typed and as it stands in links: one value, or values of several variables.
+
+    Examples
+    --------
+    >>> typed_group("B"), typed_group("arm=B,platform=web")
+    ('B', {'arm': 'B', 'platform': 'web'})
+    """
+    parts = [part.partition("=") for part in text.split(",")]
+    return {name: value for name, _, value in parts} if all(equals for _, equals, _ in parts) else text
 
 
 def _check_names(what: str, names: object) -> None:

@@ -30,6 +30,24 @@ export interface BoundCurveBody {
   statement: string;
 }
 
+/** The groups that a variable makes, side by side: the answers that the estimate of everybody shows first. */
+export interface ByGroupBody {
+  survey: string;
+  /** the variable */
+  by: string;
+  /** the unit of the answers; empty for none */
+  unit: string;
+  /** whether the answers are shares of the people */
+  share: boolean;
+  level: number;
+  /** whether intervals hold at every look together */
+  always: boolean;
+  /** why the intervals hold */
+  method: string;
+  n_answers: number;
+  groups: GroupAnswers[];
+}
+
 /** Shares of the people up to each value of a line: a distribution function. `x` are the values. */
 export interface Cdf {
   view: "cdf";
@@ -60,6 +78,25 @@ export interface CentralGuarantee {
   promise: string;
   /** address of the relay that shuffles; null in a plan */
   relay?: string | null;
+}
+
+/** Two groups of one survey: the first less the second, answer by answer. */
+export interface ComparisonBody {
+  first: string;
+  second: string;
+  /** both groups in words */
+  names: string[];
+  reports: number[];
+  epsilon: number[];
+  delta: number[];
+  unit: string;
+  level: number;
+  /** whether intervals and p-values hold at every look together */
+  always: boolean;
+  joint: JointTestBody;
+  /** what it rests on */
+  condition: string;
+  differences: DifferenceRow[];
 }
 
 /** One answer of a tracking survey over its periods; `trend` is null where closed periods are few. */
@@ -124,6 +161,20 @@ export interface DifferenceBody {
   high: number;
   level: number;
   method: string;
+}
+
+/** An answer of the first group less that of the second, with its interval and its test. */
+export interface DifferenceRow {
+  label: string;
+  first: number | null;
+  second: number | null;
+  value: number | null;
+  raw: number | null;
+  low: number | null;
+  high: number | null;
+  p_value: number | null;
+  /** adjusted for the number of answers that are compared (Holm) */
+  adjusted_p_value: number | null;
 }
 
 /** The fields of a form for a new survey. */
@@ -250,6 +301,15 @@ export interface Findable {
   share: number;
 }
 
+/** The answers of one group; null and none where it has fewer reports than the survey's minimum. */
+export interface GroupAnswers {
+  value: string;
+  /** the group in words, such as arm B */
+  label: string;
+  n_reports: number | null;
+  answers: AnswerRow[];
+}
+
 /** All groups of a survey, and the values of its public variables in their order. */
 export interface GroupList {
   variables: Record<string, string[]>;
@@ -327,6 +387,14 @@ export interface Intervals {
   highs: number[];
   ends: number[];
   names: string[] | null;
+}
+
+/** Whether any of the compared answers differs; `statistic` is null where only p-values are known. */
+export interface JointTestBody {
+  statistic: number | null;
+  degrees: number;
+  p_value: number;
+  method: string;
 }
 
 /** The least severe level that is logged. */
@@ -865,6 +933,39 @@ export interface TrendBody {
   periods: number;
   /** the trend in one sentence */
   statement: string;
+}
+
+/** A group with a share of the population. */
+export interface WeighedGroupRow {
+  group: Record<string, string>;
+  /** its share of the population */
+  weight: number;
+  n_reports: number;
+  /** how much one of its reports counts, where without weights it is 1 */
+  factor: number;
+}
+
+/** Answers for a population whose shares are known. */
+export interface WeightedBody {
+  survey: string;
+  n_reports: number;
+  /** reports without weights that would tell as much */
+  effective_reports: number;
+  level: number;
+  method: string;
+  /** what to know of these weights, and what they cannot mend */
+  notes: string[];
+  groups: WeighedGroupRow[];
+  answers: AnswerRow[];
+}
+
+/** A population whose shares are known, by variable and value; shares of a variable add up to 1. */
+export interface Weighting {
+  population: Record<string, Record<string, number>>;
+  /** probability with which each interval contains the truth */
+  level?: number;
+  /** answers; all of them where it is left out; words must be named */
+  answers?: string[] | null;
 }
 
 /** The shares of the words that were asked for, in their order. */

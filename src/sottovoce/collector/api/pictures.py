@@ -9,9 +9,9 @@ from msgspec import Meta
 
 from sottovoce.collector.api.reading import (
     answerable_survey,
-    check_minimum,
     estimate_of,
     holds_at_every_look,
+    n_told,
     searched,
 )
 from sottovoce.collector.api.service import Service
@@ -59,7 +59,7 @@ async def get_picture(
         if known is None:
             known = await service.compute(_picture, service, record, survey, level, int(most), watched)
         picture = known
-    return msgspec.structs.replace(picture, waiting=await service.wait_for_store(service.store.waiting, record.id))
+    return msgspec.structs.replace(picture, waiting=await service.wait_for_store(service.n_waiting, record))
 
 
 @route(
@@ -78,9 +78,8 @@ async def get_bound(service: Service, survey_id: SurveyId) -> BoundCurveBody:
 
 def _at_hand(service: Service, record: SurveyRecord, level: float, most: int, watched: bool) -> Picture | None:
     """The picture from exactly these reports, if it was made a little while ago."""
-    n_reports = service.n_counted(record)
-    check_minimum(record, n_reports)
-    picture: Picture | None = service.surveys.result(record.id, n_reports, "picture", level, most, watched)
+    told = n_told(service, record)
+    picture: Picture | None = service.surveys.result(record.id, told, "picture", level, most, watched)
     return picture
 
 

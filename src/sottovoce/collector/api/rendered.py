@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from sottovoce.collector.api.reading import check_minimum, estimate_of, holds_at_every_look, searched
+from sottovoce.collector.api.reading import estimate_of, holds_at_every_look, n_told, searched
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.reading.table_files import table_of
 from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.table_files import CheckStop, EstimateTable
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import JSON, Response
@@ -18,7 +19,7 @@ from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["MOST_ROWS", "TAG", "Rendered", "at_hand", "check_rows", "rendered", "rendered_from", "rendered_table"]
-__all__ += ["response_of"]
+__all__ += ["rendered_estimate", "response_of"]
 
 MOST_ROWS: Final = 2**20
 """Most answers of one body: more would be some hundred megabytes."""
@@ -49,8 +50,7 @@ async def rendered(
     service: Service, work: SlowWork, record: SurveyRecord, name: tuple[object, ...], make: Make
 ) -> Rendered:
     """The result of `make` for all reports so far; results with one `name` are interchangeable."""
-    n_reports = await service.wait_for_store(service.n_counted, record)
-    check_minimum(record, n_reports)
+    n_reports = await service.wait_for_store(n_told, service, record)
     return await rendered_from(service, work, record, n_reports, name, make)
 
 
@@ -92,17 +92,34 @@ async def rendered_table(
     write: Callable[[EstimateTable, CheckStop], list[bytes]],
 ) -> Rendered:
     """The file of an estimate with intervals of that level, for these `Looks`."""
+
+    def write_table(estimate: Estimate) -> list[bytes]:
+        return write(table_of(estimate, level, record.labels), work.check_stop)
+
+    return await rendered_estimate(service, work, record, survey, always, (level, *name), write_table)
+
+
+async def rendered_estimate(
+    service: Service,
+    work: SlowWork,
+    record: SurveyRecord,
+    survey: Survey,
+    always: str,
+    name: tuple[object, ...],
+    write: Callable[[Estimate], list[bytes]],
+) -> Rendered:
+    """What is written of an estimate, for these `Looks`."""
     watched = await service.wait_for_store(holds_at_every_look, service, record, always)
     words = await searched(service, record, survey) if survey.question.is_searched else None
 
     def make() -> tuple[int, list[bytes]]:
         estimate = estimate_of(service, record, survey) if words is None else words
         work.check_stop()
-        return estimate.n_reports, write(table_of(estimate.watched(watched), level, record.labels), work.check_stop)
+        return estimate.n_reports, write(estimate.watched(watched))
 
     if words is not None:
-        return await rendered_from(service, work, record, words.n_reports, (level, watched, *name), make)
-    return await rendered(service, work, record, (level, watched, *name), make)
+        return await rendered_from(service, work, record, words.n_reports, (watched, *name), make)
+    return await rendered(service, work, record, (watched, *name), make)
 
 
 def response_of(

@@ -27,8 +27,6 @@ from sottovoce.protocol.base import SegmentNumber, SurveyId
 from sottovoce.protocol.surveys import (
     CentralGuarantee,
     Embedding,
-    GroupList,
-    GroupStatus,
     PeriodAhead,
     PeriodList,
     PeriodStatus,
@@ -250,36 +248,6 @@ def _written(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-@route("GET", "/v1/surveys/{survey_id}/groups", scopes=("read",), errors={409: "the survey has no groups"})
-async def list_groups(service: Service, survey_id: SurveyId) -> GroupList:
-    """The public groups of a survey, each with its own survey's id and its reports."""
-    return await service.wait_for_store(_groups, service, survey_id)
-
-
-def _groups(service: Service, survey_id: str) -> GroupList:
-    record = service.record(survey_id)
-    survey = service.survey(record)
-    if not isinstance(survey, Survey) or survey.groups is None or not record.has_groups:
-        raise Refusal(409, "survey_without_groups", f"survey {record.id[:12]} has no groups: ask for its estimate")
-    standing = {entry.round: entry for entry in service.store.standing_rounds(record.id)}
-    return GroupList(
-        {name: list(values) for name, values in survey.groups.variables},
-        [
-            GroupStatus(
-                number=group.number,
-                id=entry.id,
-                label=group.label,
-                values=group.values,
-                state=entry.state,
-                n_reports=entry.counted,
-                waiting=entry.waiting,
-            )
-            for group in survey.groups
-            if (entry := standing.get(group.number)) is not None
-        ],
-    )
-
-
 EPOCH_HEADER: Final = "Sottovoce-Epoch"
 
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")
@@ -367,7 +335,6 @@ ROUTES: Final = (
     delete_survey,
     get_time,
     list_periods,
-    list_groups,
     list_segments,
     get_segment,
     get_embedding,

@@ -309,6 +309,10 @@ class WordEstimate(Estimate):
         same = (index for index, word in enumerate(self.found) if word.code.tobytes() == row.tobytes())
         return next(same, None) if row.any() else None
 
+    def _beside(self, whole: Self, most: int, level: float) -> list[Answer]:
+        """The words found in this group: those of everybody were chosen by looking at its reports too."""
+        return self._first(most, level)
+
     def _arms(self, picked: Sequence[Any], level: float, beside: Any) -> Arms:
         """Named words; there is no process that holds at every look, since known words change as reports come in."""
         rows, _ = self._code.labelled_rows([self.survey.question.parse(word.name) for word in picked])
