@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 from sottovoce.adaptive.answer import n_choices, seat_of
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.state import FinishedRound
 from sottovoce.analyst.connection import Connection, check_minimum, read
 from sottovoce.analyst.crowd import CollectorCrowd, Poller, round_aggregate
+from sottovoce.analyst.exporting import Exported, export_reports, list_segments
 from sottovoce.analyst.periods import PeriodReader
 from sottovoce.core.errors import MismatchError, NoReportsError, ServiceError, SessionError, SurveyError
 from sottovoce.core.integrity import integrity_of
@@ -24,7 +25,6 @@ from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.watched import check_always, still_changing
 from sottovoce.estimates.words.estimate import WordAnswer
 from sottovoce.estimates.words.search import SearchRule
-from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.protocol.estimates import WordsAnswer
 from sottovoce.protocol.surveys import (
     Embedding,
@@ -36,28 +36,16 @@ from sottovoce.protocol.surveys import (
     Status,
 )
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.groups import GroupName
+from sottovoce.surveys.groups import Group, GroupName
 from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["Exported", "LiveSurvey"]
-
-_MOST_LOST: Final = 100
-"""How many segments may be merged into others while they are fetched."""
+__all__ = ["LiveSurvey"]
 
 _LONGEST_SCRIPT: Final = 2**21
 
 _HEADER: Final = 2**16
 """Upper bound on the headers of aggregates and batches."""
-
-
-class Exported(NamedTuple):
-    """The result of an export: files and reports written, and files that existed already."""
-
-    files: int
-    reports: int
-    kept: int
 
 
 @final
@@ -131,9 +119,7 @@ class LiveSurvey:
 
         `rule` and `progress` are those of a search for words. Any word can then be asked for, with `estimate.of`.
         """
-        survey = self.answerable
-        reports = self.aggregate() if survey.takes_reports else self._counts_of_groups()
-        return survey.estimate(reports, rule=rule, progress=progress)
+        return self.answerable.estimate(self._reports(), rule=rule, progress=progress)
 
     def groups(self) -> list[GroupStatus]:
         """The public groups of a survey that states some, with their reports."""
@@ -143,13 +129,15 @@ class LiveSurvey:
         """One group of a survey: its status, its aggregate and its estimate."""
         return LiveSurvey(self._connection, self.answerable.in_group(name))
 
-    def _counts_of_groups(self) -> dict[str, Aggregate]:
-        """The counts of every group that has the collector's minimum number of reports."""
+    def _reports(self) -> Aggregate | dict[Group, Aggregate]:
+        """What an estimate is made of: the counts, or those of every group with the collector's minimum of reports."""
+        if self.answerable.takes_reports:
+            return self.aggregate()
         enough = max(1, self.status().minimum_reports)
-        large = [group.label for group in self.groups() if group.n_reports >= enough]
+        large = {group.number for group in self.groups() if group.n_reports >= enough}
         if not large:
             raise NoReportsError(f"no group has {enough:,} reports yet; ask again later")
-        return {label: self.group(label).aggregate() for label in large}
+        return {group: self.group(group).aggregate() for group in self.answerable.groups or () if group.number in large}
 
     def shares_of(self, words: Iterable[str], level: float = 0.95) -> list[WordAnswer]:
         """The shares of these words by the collector's own estimate, without fetching the counts.
@@ -187,9 +175,10 @@ class LiveSurvey:
             status = poller.ask(self.status)
             looks = still_changing(status.state, status.waiting) and while_open
             if shown < (status.n_reports, not looks) and status.n_reports >= max(1, status.minimum_reports):
-                estimate = poller.ask(partial(self.estimate, rule)).watched(looks or False)
-                shown = estimate.n_reports, not looks
-                yield estimate
+                with suppress(NoReportsError):  # no group has enough, though all together have
+                    estimate = poller.ask(partial(self.estimate, rule)).watched(looks or False)
+                    shown = status.n_reports, not looks
+                    yield estimate
             if not still_changing(status.state, status.waiting):
                 return
             poller.pause()
@@ -233,7 +222,7 @@ class LiveSurvey:
     @cached_property
     def _reader(self) -> PeriodReader:
         return PeriodReader(
-            self._connection.http, self._tracking, lambda asked: LiveSurvey(self._connection, asked).aggregate()
+            self._connection.http, self._tracking, lambda asked: LiveSurvey(self._connection, asked)._reports()
         )
 
     @property
@@ -346,21 +335,20 @@ class LiveSurvey:
 
         Repeated, it writes only what is missing. `sottovoce.analyst.parquet.read_export` counts the files again.
         """
-        if isinstance(self.survey, Survey) and self.survey.takes_reports:
-            with advancing(progress, "exporting", unit="reports") as advance:
-                return self._export(Path(folder), advance)
-        done = Exported(0, 0, 0)
         with advancing(progress, "exporting", unit="reports") as advance:
-            for name, live in self._parts():
-                exported = live._export(Path(folder) / name, advance)
-                done = Exported(*(a + b for a, b in zip(done, exported, strict=True)))
-        return done
+            return self._export(Path(folder), advance)
+
+    def _export(self, folder: Path, advance: Callable[[int], object]) -> Exported:
+        if isinstance(self.survey, Survey) and self.survey.takes_reports:
+            return export_reports(self._connection.http, self.survey, folder, advance)
+        parts = (live._export(folder / name, advance) for name, live in self._parts())
+        return sum(parts, start=Exported(0, 0, 0))
 
     def _parts(self) -> Iterator[tuple[str, LiveSurvey]]:
         """The rounds, periods or groups, each with the name of its folder."""
         if isinstance(self.survey, Survey):
-            for group in self.groups():
-                yield f"group-{group.number:05d}", self.group(group.label)
+            for group in self.survey.groups or ():
+                yield f"group-{group.number:05d}", self.group(group)
         elif isinstance(self.survey, Tracking):
             for period in self.periods():
                 if period.state != "deleted":
@@ -369,35 +357,9 @@ class LiveSurvey:
             for known in self.rounds():
                 yield f"round-{known.round:05d}", self._round(known.id)
 
-    def _export(self, folder: Path, advance: Callable[[int], object]) -> Exported:
-        from sottovoce.analyst.parquet import Folder
-
-        self.segments()  # checks permission before a folder is made
-        held = Folder(self.answerable, folder)
-        held.prepare()
-        kept, files, reports = len(held.files()), 0, 0
-        row = REPORT_ID_BYTES + TAG_BYTES + held.survey.mechanism.report_bytes
-        lost = 0
-        while missing := held.missing(listed := self.segments()):
-            written = held.superseded(listed)
-            for segment in missing:
-                path, most = f"{self._path}/segments/{segment.number}", _HEADER + row * segment.n
-                try:
-                    body = self._connection.http.get_bytes(path, most=most)
-                except ServiceError as error:
-                    lost += 1
-                    if error.status != 404 or lost > _MOST_LOST:
-                        raise
-                    break  # it was merged into another one meanwhile: list again
-                reports += held.write(segment, body, written.get(segment.epoch, set()))
-                files += 1
-                advance(segment.n)
-        return Exported(files, reports, kept)
-
     def segments(self) -> list[SegmentEntry]:
         """The segments of the survey's counted reports."""
-        answer = self._connection.http.get(f"{self._path}/segments")
-        return read(answer, dict[str, list[SegmentEntry]]).get("segments", [])
+        return list_segments(self._connection.http, self.id)
 
     def __repr__(self) -> str:
         return f"<live {repr(self.survey).strip('<>')}>"

@@ -13,6 +13,7 @@ from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.protocol.surveys import PeriodList, PeriodStatus
 from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.groups import Group
 from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["PeriodReader", "TrackedPeriods"]
@@ -44,12 +45,14 @@ class PeriodReader:
     tracking
         The verified survey, from which every period is derived.
     count
-        Fetches the counts of a period's survey.
+        Fetches the counts of a period's survey, those of every group if it has groups.
     """
 
-    def __init__(self, http: Http, tracking: Tracking, count: Callable[[Survey], Aggregate]) -> None:
+    def __init__(
+        self, http: Http, tracking: Tracking, count: Callable[[Survey], Aggregate | dict[Group, Aggregate]]
+    ) -> None:
         self._http, self._tracking, self._count = http, tracking, count
-        self._final: dict[int, Estimate] = {}
+        self._final: dict[int, tuple[int, Estimate]] = {}
 
     def list(self) -> TrackedPeriods:
         """All periods that have begun; raises `ServiceError` if they are not those of the survey's calendar."""
@@ -73,23 +76,30 @@ class PeriodReader:
         estimates: dict[int, Estimate] = {}
         for period in listed.periods:
             known = self._final.get(period.number)
-            if known is not None and (period.state == "deleted" or known.n_reports != period.n_reports):
-                del self._final[period.number]  # deleted since, or the collector came back from an old backup
-            if period.number not in self._final and period.n_reports and period.state != "deleted":
-                estimate = self._estimate(period)
-                if estimate is not None:
-                    (self._final if period.number in listed.final else estimates)[period.number] = estimate
-        if not estimates and not self._final:
+            if known is not None and period.state != "deleted" and known[0] == period.n_reports:
+                estimates[period.number] = known[1]
+                continue
+            # Deleted since, or the collector came back from an old backup.
+            self._final.pop(period.number, None)
+            estimate = self._estimate(period) if period.n_reports and period.state != "deleted" else None
+            if estimate is None:
+                continue
+            estimates[period.number] = estimate
+            if period.number in listed.final:
+                self._final[period.number] = period.n_reports, estimate
+        if not estimates:
             raise NoReportsError("no period has as many reports as the collector asks for yet; ask again later")
         numbers = [period.number for period in listed.periods]
         unfinished = frozenset(numbers) - listed.final
-        return Curve(self._tracking, {**self._final, **estimates}, range(1, len(numbers) + 1), unfinished)
+        return Curve(self._tracking, estimates, range(1, len(numbers) + 1), unfinished)
 
     def _estimate(self, period: PeriodStatus) -> Estimate | None:
         """The estimate of a period; None if it has too few reports to be shown."""
         asked = self._tracking.period(period.number)
         try:
             return asked.estimate(self._count(asked))
+        except NoReportsError:
+            return None
         except ServiceError as error:
             if error.code not in ("too_few_reports", "survey_deleted"):
                 raise

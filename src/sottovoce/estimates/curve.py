@@ -110,10 +110,11 @@ class Curve:
     def by(self, variable: str) -> dict[str, Curve]:
         """The curves of a public variable's groups, by its values; a period without reports of a group is a gap."""
         apart = {number: estimate.by(variable) for number, estimate in self.estimates.items()}
-        values = dict.fromkeys(value for found in apart.values() for value in found)
+        stated = next(iter(apart.values())).stated if apart else ()
         return {
             value: replace(self, estimates={number: found[value] for number, found in apart.items() if value in found})
-            for value in values
+            for value in stated
+            if any(value in found for found in apart.values())
         }
 
     def __len__(self) -> int:

@@ -121,6 +121,10 @@ class ByGroup(Mapping[str, Any]):
             raise NoReportsError(f"{self.variable} {value} has no reports yet: choose another, or wait").at("group")
         raise unknown_answer(value, self.stated)
 
+    def __contains__(self, value: object) -> bool:
+        """Whether a group has reports."""
+        return value in self.estimates
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.estimates)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import BYTES_PER_COUNTER, check_minimum, reports_of, searched
+from sottovoce.collector.api.reading import BYTES_PER_COUNTER, check_minimum, n_of_large, reports_of, searched
 from sottovoce.collector.api.rendered import TAG, at_hand, rendered_from, response_of
 from sottovoce.collector.api.service import CURVE_BYTES, Service
 from sottovoce.collector.store.records import RoundStanding, SurveyRecord
@@ -125,9 +125,9 @@ async def _words_of(
         return None
     size = _held_bytes(tracking, standing)
     estimates: dict[int, Estimate] = {}
-    for entry in _enough(record, standing):
+    for entry, told in await service.wait_for_store(_told, service, record, tracking, standing):
         estimate = (service.period_estimates.get(record.id) or {}).get(entry.round)
-        if estimate is None or estimate.n_reports < entry.counted:
+        if estimate is None or estimate.n_reports < told:
             period = await service.wait_for_store(service.record, entry.id)
             estimate = await searched(service, period, tracking.period(entry.round))
             known = service.period_estimates.get(record.id) or {}
@@ -136,9 +136,16 @@ async def _words_of(
     return estimates
 
 
-def _enough(record: SurveyRecord, standing: list[RoundStanding]) -> list[RoundStanding]:
-    """Periods with enough reports to tell anything."""
-    return [entry for entry in standing if entry.counted >= max(1, record.minimum_reports)]
+def _told(
+    service: Service, record: SurveyRecord, tracking: Tracking, standing: list[RoundStanding]
+) -> list[tuple[RoundStanding, int]]:
+    """Periods with enough reports to tell anything, and the number that is told of: of groups with enough reports."""
+    enough = [entry for entry in standing if entry.counted >= max(1, record.minimum_reports)]
+    if tracking.groups is None:
+        return [(entry, entry.counted) for entry in enough]
+    told = [(entry, n_of_large(service, service.record(entry.id))) for entry in enough]
+    check_minimum(record, max((n for _, n in told), default=0))
+    return [(entry, n) for entry, n in told if n]
 
 
 def _curve(
@@ -152,9 +159,9 @@ def _curve(
     estimates = words or {}
     if words is None:
         known = service.period_estimates.get(record.id) or {}
-        for entry in _enough(record, standing):
+        for entry, told in _told(service, record, tracking, standing):
             estimate = known.get(entry.round)
-            if estimate is None or estimate.n_reports != entry.counted:
+            if estimate is None or estimate.n_reports != told:
                 period = tracking.period(entry.round)
                 estimate = period.estimate(reports_of(service, service.record(entry.id), period))
                 service.estimating.check_stop()

@@ -18,7 +18,7 @@ from sottovoce.surveys.groups import Group
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["BYTES_PER_COUNTER", "aggregate_of", "answerable_survey", "check_minimum", "estimate_of"]
-__all__ += ["holds_at_every_look", "n_told", "reports_of", "searched"]
+__all__ += ["holds_at_every_look", "n_of_large", "n_told", "reports_of", "searched"]
 
 _BYTES_PER_ANSWER: Final = 32
 
@@ -41,7 +41,7 @@ def check_minimum(record: SurveyRecord, n_reports: int) -> None:
 
 
 def n_told(service: Service, record: SurveyRecord) -> int:
-    """How many counted reports are told of: those of every group that has enough; a refusal if they are too few.
+    """How many counted reports are told of, those of every group that has enough; a refusal if they are too few.
 
     Results are held by this number. It grows with every report that changes a result, and with no other.
     """
@@ -49,7 +49,7 @@ def n_told(service: Service, record: SurveyRecord) -> int:
         counted = service.n_counted(record)
         check_minimum(record, counted)
         return counted
-    told = sum(entry.counted for entry in _large(service, record))
+    told = n_of_large(service, record)
     if not told:
         raise Refusal(
             409,
@@ -58,6 +58,11 @@ def n_told(service: Service, record: SurveyRecord) -> int:
             "be told of; ask again later",
         )
     return told
+
+
+def n_of_large(service: Service, record: SurveyRecord) -> int:
+    """The counted reports of all groups that have enough."""
+    return sum(entry.counted for entry in _large(service, record))
 
 
 def _large(service: Service, record: SurveyRecord) -> list[RoundStanding]:
