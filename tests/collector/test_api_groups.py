@@ -46,6 +46,16 @@ def test_reports_belong_to_groups_and_the_survey_to_all(api: TrackedApi) -> None
     assert (alone["n_reports"], alone["survey"]) == (300, survey.in_group("A").id)
 
 
+def test_the_status_names_the_groups_that_people_are_asked_for(api: TrackedApi) -> None:
+    survey, plain = drinks(), Survey(["tea", "coffee"], epsilon=2.0)
+    weeks = weekly(groups={"arm": ["A", "B"]})
+    for one in (survey, plain, weeks):
+        api.publish(one)
+    named = [survey, weeks, survey.in_group("A"), plain]
+    told = [api.ask("GET", f"/v1/surveys/{one.id}/status").json()["groups"] for one in named]
+    assert told == [{"arm": ["A", "B"]}, {"arm": ["A", "B"]}, None, None]
+
+
 def test_a_survey_with_groups_takes_no_report_itself(api: TrackedApi) -> None:
     survey = drinks()
     api.publish(survey)

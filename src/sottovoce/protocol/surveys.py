@@ -102,6 +102,10 @@ class Status(msgspec.Struct, frozen=True):
         CentralGuarantee | None,
         Meta(description="guarantee of reports that go through a relay; null without one"),
     ] = None
+    groups: Annotated[
+        dict[str, list[str]] | None,
+        Meta(description="public variables and their values; null without groups, and for the survey of one group"),
+    ] = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""

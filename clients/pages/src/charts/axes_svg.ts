@@ -52,3 +52,11 @@ export function textWidth(text: string, size = 12): number {
   measure.font = `${size}px ${FONT}`;
   return measure.measureText(text).width;
 }
+
+/** As much of a text as there is room for. */
+export function fitted(text: string, room: number, size = 12): string {
+  if (textWidth(text, size) <= room) return text;
+  const signs = [...text.slice(0, Math.max(1, Math.floor(room / 3)))];
+  while (signs.length > 1 && textWidth(`${signs.join("")}…`, size) > room) signs.pop();
+  return `${signs.join("")}…`;
+}

@@ -1,9 +1,9 @@
 /** A chart of coloured cells on a canvas; the arrow keys move over it in all four directions. */
 import { el } from "../parts/dom.js";
-import { textWidth, WIDTH } from "./axes_svg.js";
+import { fitted, textWidth, WIDTH } from "./axes_svg.js";
 import { type CellsSpec, extent, told } from "./cells_data.js";
 import { clearer, lightPalette, palette, type Palette } from "./palette.js";
-import { canvasPen, type Pen, SvgPen } from "./pen.js";
+import { canvasPen, type Pen, sized, SvgPen } from "./pen.js";
 import { type Chart, type ChartReading, type Player, Stage } from "./stage.js";
 import type { Table } from "./table.js";
 import { along, thinned, ticks } from "./ticks.js";
@@ -38,17 +38,8 @@ export class Cells implements Player, Chart<CellsSpec> {
 
   redraw(): void {
     this.layout = layoutOf(this.spec, this.stage.room());
-    const { width, height } = this.layout;
-    const ratio = devicePixelRatio;
-    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (this.canvas.width !== across) this.canvas.width = across;
-    if (this.canvas.height !== down) this.canvas.height = down;
-    this.canvas.style.width = `${width}px`;
-    this.canvas.style.height = `${height}px`;
-    const ctx = this.canvas.getContext("2d");
+    const ctx = sized(this.canvas, this.layout.width, this.layout.height);
     if (ctx === null) return;
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ctx.clearRect(0, 0, width, height);
     drawCells(canvasPen(ctx), this.spec, this.layout, palette());
   }
 
@@ -230,11 +221,4 @@ function drawScale(pen: Pen, spec: CellsSpec, { left, width }: CellLayout, colou
     pen.path([x(value), 14, x(value), 18], { stroke: colours.quiet });
     pen.text(tickText(value, spec.share), x(value), 26, { fill: colours.quiet, size: 11, align: value === span[0] ? "start" : "middle" });
   }
-}
-
-function fitted(text: string, room: number): string {
-  if (textWidth(text) <= room) return text;
-  let size = Math.max(1, Math.floor(room / 7));
-  while (size > 1 && textWidth(`${text.slice(0, size)}…`) > room) size -= 1;
-  return `${text.slice(0, size)}…`;
 }

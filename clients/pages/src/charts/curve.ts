@@ -4,7 +4,7 @@ import { percent } from "../parts/format.js";
 import { textWidth, WIDTH } from "./axes_svg.js";
 import { type CurvePlace, type CurveSpec, extent, filling, runs, told, type Track, valued } from "./curve_data.js";
 import { lightPalette, palette, type Palette, veil } from "./palette.js";
-import { canvasPen, type Pen, SvgPen } from "./pen.js";
+import { canvasPen, type Pen, sized, SvgPen } from "./pen.js";
 import { type Chart, type ChartReading, entry, type Player, Stage } from "./stage.js";
 import type { Table } from "./table.js";
 import { along, type Numbers, thinned, ticks } from "./ticks.js";
@@ -137,20 +137,6 @@ export class CurveChart implements Player, Chart<CurveSpec> {
       ...(places.some(({ open }) => open) ? [entry("not over, filling", "var(--quiet)", "ring")] : []),
     );
   }
-}
-
-/** A canvas of so many CSS pixels, empty, and what draws on it. */
-function sized(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
-  const ratio = devicePixelRatio;
-  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== across) canvas.width = across;
-  if (canvas.height !== down) canvas.height = down;
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const ctx = canvas.getContext("2d");
-  ctx?.setTransform(ratio, 0, 0, ratio, 0, 0);
-  ctx?.clearRect(0, 0, width, height);
-  return ctx;
 }
 
 // A curve over periods, drawn by a pen: on the screen and into a file alike.

@@ -96,6 +96,20 @@ export function canvasPen(ctx: CanvasRenderingContext2D): Pen {
   };
 }
 
+/** A canvas of so many CSS pixels, empty, and what draws on it. */
+export function sized(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
+  const ratio = devicePixelRatio;
+  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== across) canvas.width = across;
+  if (canvas.height !== down) canvas.height = down;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const ctx = canvas.getContext("2d");
+  ctx?.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx?.clearRect(0, 0, width, height);
+  return ctx;
+}
+
 /** Into the text of an SVG file that needs nothing else: colours and fonts are written out. */
 export class SvgPen implements Pen {
   private readonly parts: string[] = [];

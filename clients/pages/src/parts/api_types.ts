@@ -862,6 +862,8 @@ export interface Status {
   every?: string | number | null;
   /** guarantee of reports that go through a relay; null without one */
   central?: CentralGuarantee | null;
+  /** public variables and their values; null without groups, and for the survey of one group */
+  groups?: Record<string, string[]> | null;
 }
 
 /** All answers with their intervals; null stands for a number that is not finite. */

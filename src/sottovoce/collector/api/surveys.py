@@ -104,7 +104,15 @@ def status_of(service: Service, survey_id: str) -> Status:
         asked=None if rounds is None else len(rounds),
         every=survey.calendar.every if isinstance(survey, Tracking) else None,
         central=_central(service, survey),
+        groups=_variables(survey),
     )
+
+
+def _variables(survey: PublishedSurvey) -> dict[str, list[str]] | None:
+    """The public variables that people are asked for; none are asked for any more in the survey of one group."""
+    of_one = isinstance(survey, Survey) and survey.group is not None
+    groups = None if of_one or isinstance(survey, Panel) else survey.groups
+    return None if groups is None else {name: list(values) for name, values in groups.variables}
 
 
 def _central(service: Service, survey: PublishedSurvey) -> CentralGuarantee | None:

@@ -2,6 +2,7 @@
 import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
 import { openly } from "../../parts/group.js";
+import type { Read } from "../../questions/answers.js";
 import type { Fields } from "../../questions/fields.js";
 import type { Faults } from "../../questions/typed.js";
 
@@ -55,25 +56,25 @@ const sizeOf = (variables: Variables): number => Object.values(variables).reduce
 /** The groups that were typed, for the draft; what is wrong goes to `faults`. */
 export function groupsOf({ groups }: { groups: string }, faults: Faults): { groups?: Variables } {
   const read = readGroups(groups);
-  if ("fault" in read) faults.set("groups", read.fault);
+  if ("wrong" in read) faults.set("groups", read.wrong);
   return "found" in read && read.found !== null ? { groups: read.found } : {};
 }
 
 /** The variables, null where there are none, or what is wrong with a line. */
-export function readGroups(text: string): { found: Variables | null } | { fault: string } {
+export function readGroups(text: string): Read<Variables | null> {
   const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   const found = new Map<string, string[]>();
   for (const line of lines) {
     const [, name = "", listed = ""] = /^([^:=]+)[:=](.*)$/u.exec(line) ?? [];
     const variable = name.trim();
     const values = listed.split(",").map((value) => value.trim()).filter((value) => value !== "");
-    if (variable === "" || values.length < 2) return { fault: `“${line}”: write a name, a colon and two values or more, such as arm: A, B.` };
-    if (found.has(variable)) return { fault: `${variable} is there twice; name each variable once.` };
-    if (new Set(values).size < values.length) return { fault: `A value of ${variable} is there twice; name each once.` };
+    if (variable === "" || values.length < 2) return { wrong: `“${line}”: write a name, a colon and two values or more, such as arm: A, B.` };
+    if (found.has(variable)) return { wrong: `${variable} is there twice; name each variable once.` };
+    if (new Set(values).size < values.length) return { wrong: `A value of ${variable} is there twice; name each once.` };
     found.set(variable, values);
   }
   const variables = Object.fromEntries(found);
   const size = sizeOf(variables);
-  if (size > MOST) return { fault: `That makes ${count(size)} groups; at most ${MOST} are allowed, since a small group says who its people are. Merge values, or leave a variable out.` };
+  if (size > MOST) return { wrong: `That makes ${count(size)} groups; at most ${MOST} are allowed, since a small group says who its people are. Merge values, or leave a variable out.` };
   return { found: found.size === 0 ? null : variables };
 }

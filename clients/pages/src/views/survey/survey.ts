@@ -9,6 +9,7 @@ import { troublePlace } from "../../parts/trouble.js";
 import { boundView } from "./bound.js";
 import { certificateView } from "./certificate.js";
 import { showConversation } from "../conversation/conversation.js";
+import { groupsView } from "../groups/groups.js";
 import { embedView } from "../shared/embed.js";
 import { estimateView } from "./estimate.js";
 import { exportsView, peopleLink } from "../shared/exports.js";
@@ -36,6 +37,7 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
     pictures.wanted();
   });
   const words = wordsView(id);
+  const groups = first.groups ? groupsView(first, first.groups, estimate.choice) : null;
   const bound = boundView(first);
   const certificate = certificateView(id);
   const end = endView(session, first);
@@ -44,7 +46,7 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
   const embed = embedView(id);
   const waiting = el("div");
   const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, embed, files.element, end.element);
-  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, waiting, estimate.element, words.element, guaranteesCard(first.central), bound.element, certificate.element), side);
+  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, waiting, estimate.element, groups?.element ?? "", words.element, guaranteesCard(first.central), bound.element, certificate.element), side);
   fill(page, place, kept, head.element, root);
 
   const pictures = new Refetch<Picture>(
@@ -53,6 +55,7 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
       ready(true);
       estimate.update(picture);
       words.update(picture);
+      groups?.update(picture, status);
       certificate.update(picture);
       bound.seen(picture);
       tell(null);
@@ -76,6 +79,7 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
   function ready(enough: boolean): void {
     estimate.element.hidden = files.element.hidden = !enough;
     if (!enough) certificate.element.hidden = words.element.hidden = true;
+    if (groups !== null) groups.element.hidden = !enough;
     waiting.hidden = enough;
     fill(waiting, enough ? null : tooFew(status));
   }
@@ -106,6 +110,7 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
   function stop(): void {
     pictures.stop();
     words.stop();
+    groups?.stop();
     unfollow();
   }
 
