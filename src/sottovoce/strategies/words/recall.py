@@ -102,7 +102,11 @@ class WordRecall:
             common = min(1.0, max(0.0, (most - chances[0]) / chances[1]))
             return borrowed_tail(hits, test.trials, rows, common, self.mechanism.buckets, chances) > tail
 
-        low, high = test.least - 1, math.floor(test.trials) + 1  # none below passes, and at the upper end all
+        low, most = test.least - 1, math.floor(test.trials) + 1  # none below passes, and at the upper end all
+        step = 1  # mostly little is missing
+        while low + step < most and borrowed(low + step):
+            low, step = low + step, 4 * step
+        high = min(low + step, most)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if borrowed(middle) else (low, middle)
