@@ -45,13 +45,13 @@ def refused(api: Api, said: dict[str, Any], status: int = 422) -> tuple[str, str
 
 KINDS: dict[str, dict[str, Any]] = {
     "shares": {"kind": "shares", "parameters": {"values": 300}},
-    "queries": {"kind": "queries", "parameters": {"workload": "prefix:40"}},
+    "queries": {"kind": "queries", "parameters": {"workload": "prefix:12"}},
     "vector": {"kind": "vector", "parameters": {"dimension": 20, "radius": 2.0}},
     "panel": {"kind": "panel", "parameters": {"rounds": 20}},
 }
 ASKED: dict[str, Any] = {
     "shares": sv.shares(300),
-    "queries": sv.queries(parse_workload("prefix:40")),
+    "queries": sv.queries(parse_workload("prefix:12")),
     "vector": sv.vector(20, 2.0),
 }
 UNKNOWN: dict[str, dict[str, Any]] = {

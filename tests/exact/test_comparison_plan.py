@@ -108,6 +108,15 @@ def test_the_command_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert "one survey for each group" in text
 
 
+def test_the_planned_survey_may_have_both_groups() -> None:
+    plan = sv.plan(YES, epsilon=1.0, difference=0.02)
+    both = plan.survey("Both", groups={"arm": ["A", "B"]})
+    assert both.groups == sv.Survey(YES, epsilon=1.0, groups={"arm": ["A", "B"]}).groups
+    assert both.design == plan.survey("A").design
+    with refuses(SottovoceError, "groups"):
+        plan.survey("Both", groups={"arm": "AB"})
+
+
 @pytest.mark.parametrize(
     ("field", "given"),
     [

@@ -13,7 +13,7 @@ from sottovoce.auditing.client import audit_client
 from sottovoce.mechanisms import FiniteMechanism, SetMechanism, serving
 from sottovoce.workloads import Marginals, Prefix
 
-SECONDS = 0.8
+SECONDS = 0.4
 """Processor time of the runs of one device; what every audit does first takes about as much again."""
 
 

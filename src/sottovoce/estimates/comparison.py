@@ -471,8 +471,12 @@ class Comparison:
             (self.picked[index].of(self.first, self.level), self.picked[index].of(self.second, self.level))
             for index in shown
         ]
-        titles = [one.survey.title or name for name, one in (("first", self.first), ("second", self.second))]
-        return plot_arms(pairs, [self._difference(index) for index in shown], titles, "; ".join(self._sentences))
+        names = self._names
+        pair = zip((self.first, self.second), names, strict=True)
+        titles = [one.group or one.survey.title or name for one, name in pair]
+        heading = f"{names[0]} less {names[1]}"
+        changes = [self._difference(index) for index in shown]
+        return plot_arms(pairs, changes, titles, heading, "; ".join(self._sentences))
 
 
 def _unit(picked: PickedAnswer) -> tuple[str, bool]:

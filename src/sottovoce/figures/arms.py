@@ -22,7 +22,11 @@ _CAPTION: Final = 110
 
 
 def plot_arms(
-    pairs: Sequence[tuple[Answer, Answer]], differences: Sequence[Answer], titles: Sequence[str], caption: str
+    pairs: Sequence[tuple[Answer, Answer]],
+    differences: Sequence[Answer],
+    titles: Sequence[str],
+    heading: str,
+    caption: str,
 ) -> Any:
     """Points with intervals, answer by answer from the top down; returns the figure.
 
@@ -34,6 +38,8 @@ def plot_arms(
         The first less the second.
     titles
         What the two are called.
+    heading
+        What the differences are called.
     """
     require_matplotlib()
     shown, changes = pairs[:MOST_BARS], differences[:MOST_BARS]
@@ -50,7 +56,7 @@ def plot_arms(
     left.set_ylim(len(shown) - 0.4, -0.6)
     for ax, text in ((left, unit), (right, "points" if percent else unit)):
         finish_bars(ax, text, percent=percent and ax is left)
-    right.set_title("first less second", loc="left", fontsize=SMALL, color=colours_on(right)["ink"])
+    right.set_title(heading, loc="left", fontsize=SMALL, color=colours_on(right)["ink"])
     left.legend(
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),

@@ -8,6 +8,7 @@ n = (z + z')^2 (V + W)/difference^2 people in each, with V and W the variances o
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Final, final
@@ -22,6 +23,7 @@ from sottovoce.planning.plan import Plan
 from sottovoce.planning.solve import MAX_PEOPLE, Solved
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.variance import Population
+from sottovoce.surveys.groups import Groups
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
 
@@ -184,9 +186,11 @@ class ComparisonPlan:
         """The margin of the worst answer of the first group (95 %)."""
         return self.group.margin
 
-    def survey(self, title: str, relay: Relay | None = None) -> Survey:
-        """The survey of one group; give each group's its own title, by which they are different surveys."""
-        return self.group.survey(title, relay)
+    def survey(
+        self, title: str, relay: Relay | None = None, groups: Mapping[str, Sequence[str]] | Groups | None = None
+    ) -> Survey:
+        """One survey with public `groups`; without them the survey of one group, whose title is to be its own."""
+        return self.group.survey(title, relay, groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: the fields of the plan of the first group, with the people of both, and what comparing adds."""

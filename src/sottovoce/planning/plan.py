@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, final
@@ -178,12 +179,15 @@ class Plan:
             "reason": self.design_text,
         }
 
-    def survey(self, title: str = "", relay: Relay | None = None, groups: Groups | None = None) -> Survey:
+    def survey(
+        self, title: str = "", relay: Relay | None = None, groups: Mapping[str, Sequence[str]] | Groups | None = None
+    ) -> Survey:
         """The planned survey: what "auto" makes with the same epsilon, people, limits and criterion.
 
         Under a shuffler "auto" would compare all designs at one local epsilon: name the plan's strategy and mechanism.
         """
-        return Survey.of_design(self.question, self.design, title, relay=relay, groups=groups)
+        made = None if groups is None else Groups.of(groups)
+        return Survey.of_design(self.question, self.design, title, relay=relay, groups=made)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
