@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from contextlib import suppress
+from typing import Any, TypeAlias, overload
 
 from sottovoce.core.calls import with_clear_calls
-from sottovoce.core.errors import MismatchError, SottovoceError, SurveyError
+from sottovoce.core.errors import MismatchError, NoReportsError, SottovoceError, SurveyError
 from sottovoce.estimates.comparison import Comparison
+from sottovoce.estimates.curve import Curve
+from sottovoce.estimates.curve_comparison import CurveComparison
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.intervals import check_level
 from sottovoce.estimates.watched import check_always, refuse_so_far
@@ -18,25 +21,50 @@ GroupName: TypeAlias = str | Mapping[str, str]
 """A value of one public variable, or values of several."""
 
 
-@with_clear_calls("sv.compare(first, second)")
+@overload
+def compare(
+    first: Curve,
+    second: GroupName,
+    other: GroupName,
+    *,
+    answers: Iterable[Any] | None = ...,
+    level: float = ...,
+    always: bool | str | None = ...,
+) -> CurveComparison: ...
+
+
+@overload
 def compare(
     first: Estimate,
+    second: Estimate | GroupName,
+    other: GroupName | None = ...,
+    *,
+    answers: Iterable[Any] | None = ...,
+    level: float = ...,
+    always: bool | str | None = ...,
+) -> Comparison: ...
+
+
+@with_clear_calls("sv.compare(first, second)")
+def compare(
+    first: Estimate | Curve,
     second: Estimate | GroupName,
     other: GroupName | None = None,
     *,
     answers: Iterable[Any] | None = None,
     level: float = 0.95,
     always: bool | str | None = None,
-) -> Comparison:
+) -> Comparison | CurveComparison:
     """Compare two estimates with the same answers: the first less the second, answer by answer.
 
     They are of two surveys, or of two groups of one: ``compare(estimate, "A", "B")``. The people must be different:
-    nobody answered both surveys. Surveys may differ in epsilon, mechanism, title and number of people.
+    nobody answered both surveys. Surveys may differ in epsilon, mechanism, title and number of people. Two groups of a
+    tracking survey are compared in every period: ``compare(curve, "A", "B")``.
 
     Parameters
     ----------
     first, second
-        The two estimates; or an estimate of a survey with groups, and one of its groups.
+        The two estimates; or an estimate or a curve of a survey with groups, and one of its groups.
     other
         The other group.
     answers
@@ -46,7 +74,8 @@ def compare(
         The level of the intervals.
     always
         True for intervals and p-values that hold at every look together while reports come in, for a test that is
-        watched and stopped early; False for one look. By default as the estimates are `watched`.
+        watched and stopped early; False for one look. By default as the estimates are `watched`; of a curve, True for
+        open periods alone.
 
     Examples
     --------
@@ -61,6 +90,8 @@ def compare(
     >>> comparison.joint.degrees, comparison.joint.p_value < 0.001
     (2, True)
     """
+    if isinstance(first, Curve):
+        return _compare_periods(first, (second, other), answers, level, always)
     if isinstance(first, Estimate) and not isinstance(second, Estimate):
         if other is None:
             raise SurveyError(
@@ -88,6 +119,23 @@ def compare(
         raise SurveyError(f"answers names {sorted(twice)[0]!r} twice; name it once").at("answers")
     watched = any(kind is not None for kind in kinds)
     return Comparison(first.watched(watched), second.watched(watched), picked, level, watched)
+
+
+def _compare_periods(
+    curve: Curve, groups: tuple[Any, Any], answers: Iterable[Any] | None, level: float, always: bool | str | None
+) -> CurveComparison:
+    """Compare two groups in every period in which both have reports."""
+    if None in groups or any(isinstance(group, Estimate | Curve) for group in groups):
+        raise SurveyError("name two groups of the curve: compare(curve, 'A', 'B')").at("second")
+    named = None if answers is None else list(_names(curve.tracking.question, answers))
+    comparisons = {}
+    for number, estimate in curve.estimates.items():
+        looks = False if number not in curve.unfinished else True if always is None else always
+        with suppress(NoReportsError):
+            comparisons[number] = compare(estimate, *groups, answers=named, level=level, always=looks)
+    if not comparisons:
+        raise NoReportsError("no period has reports of both groups: choose others, or wait").at("second")
+    return CurveComparison(curve, comparisons, level)
 
 
 def _names(question: Any, answers: Iterable[Any] | None) -> list[Any]:

@@ -35,7 +35,7 @@ from sottovoce.mechanisms.base import Floats
 from sottovoce.theory.two_arms import ArmProcess, difference_limits, lasting_p_values
 from sottovoce.theory.two_samples import chi_squared_tail, common_answer, holm, two_sided
 
-__all__ = ["Comparison", "Difference", "JointTest"]
+__all__ = ["CONDITION", "Comparison", "Difference", "JointTest", "p_text"]
 
 _ROWS_IN_TEXT: Final = 10
 _ROWS_IN_HTML: Final = 60
@@ -47,10 +47,9 @@ _RANK: Final = 1e-9
 _SAME: Final = 1e-9
 """Two answers whose errors are correlated up to this are one test."""
 
-_CONDITION: Final = "this holds for different people: nobody may be in both estimates"
+CONDITION: Final = "this holds for different people: nobody may be in both estimates"
 
 
-@final
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Difference(Answer):
     """An answer of the first estimate less that of the second, with its interval and its test.
@@ -376,21 +375,21 @@ class Comparison:
         """All answers together; what was compared; and when it holds."""
         looks = " at every look" if self.always else ""
         together = [f"all together: {self.joint}"] if len(self) > 1 else []
-        return [*together, f"{self._caption}; {100 * self.level:g} % intervals{looks}", _CONDITION]
+        return [*together, f"{self._caption}; {100 * self.level:g} % intervals{looks}", CONDITION]
 
     @property
     def _caption(self) -> str:
         return "; ".join(
             f"{name}: {plural(estimate.n_reports, 'report')}, {guarantee(estimate.epsilon, estimate.delta)}"
-            for name, estimate in zip(self._names, (self.first, self.second), strict=True)
+            for name, estimate in zip(self.names, (self.first, self.second), strict=True)
         )
 
     @property
     def _headings(self) -> tuple[str, ...]:
-        return ("", *self._names, "difference", "p", "adjusted")
+        return ("", *self.names, "difference", "p", "adjusted")
 
     @property
-    def _names(self) -> tuple[str, str]:
+    def names(self) -> tuple[str, str]:
         """What the two are called: by their groups, if they have any."""
         return self.first.group or "first", self.second.group or "second"
 
@@ -415,7 +414,7 @@ class Comparison:
         return {
             "first": self.first.survey.id,
             "second": self.second.survey.id,
-            "names": list(self._names),
+            "names": list(self.names),
             "reports": [self.first.n_reports, self.second.n_reports],
             "epsilon": [self.first.epsilon, self.second.epsilon],
             "delta": [self.first.delta, self.second.delta],
@@ -423,7 +422,7 @@ class Comparison:
             "level": self.level,
             "always": self.always,
             "joint": joint,
-            "condition": _CONDITION,
+            "condition": CONDITION,
         }
 
     def to_dict(self) -> dict[str, Any]:

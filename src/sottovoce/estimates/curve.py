@@ -36,7 +36,7 @@ from sottovoce.estimates.watched import check_always
 from sottovoce.figures.curve import CurvePoint, DrawnCurve, PeriodState, plot_curve
 from sottovoce.mechanisms.base import Floats
 
-__all__ = ["Curve"]
+__all__ = ["Curve", "PeriodName"]
 
 PeriodName: TypeAlias = int | str | date
 """A period's number, its label, or a day in it."""
@@ -85,14 +85,15 @@ class Curve:
 
     def _estimate(self, argument: str, period: PeriodName) -> tuple[int, Estimate]:
         """The number and the estimate of the period that an argument names."""
-        number = self._number(argument, period)
+        number = self.number_of(period, argument)
         if number not in self.estimates:
             raise NoReportsError(
                 f"period {number} ({self.tracking.calendar.label(number)}) has no reports: choose another"
             ).at(argument)
         return number, self.estimates[number]
 
-    def _number(self, argument: str, period: PeriodName) -> int:
+    def number_of(self, period: PeriodName, argument: str = "period") -> int:
+        """The number of a period that is named by its number, its label or a day in it."""
         number, calendar = as_integer(period), self.tracking.calendar
         if number is None:
             day = as_day(period)

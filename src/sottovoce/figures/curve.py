@@ -23,7 +23,7 @@ from sottovoce.figures.style import (
     require_matplotlib,
 )
 
-__all__ = ["CurvePoint", "DrawnCurve", "PeriodState", "plot_curve"]
+__all__ = ["CurvePoint", "DrawnCurve", "PeriodState", "day_labels", "plot_curve"]
 
 _WIDTH: Final = 105
 """Characters of a line of the caption."""
@@ -137,12 +137,12 @@ def _draw_band(ax: Any, curve: DrawnCurve, scale: float) -> None:
         label = None
 
 
-def _day_labels(days: list[datetime]) -> list[str]:
+def day_labels(days: list[datetime]) -> list[str]:
     """Days as a person writes them, the year below the first of each.
 
     Examples
     --------
-    >>> _day_labels([datetime(2026, 12, 28), datetime(2027, 1, 4), datetime(2027, 1, 11)])
+    >>> day_labels([datetime(2026, 12, 28), datetime(2027, 1, 4), datetime(2027, 1, 11)])
     ['28 Dec\\n2026', '4 Jan\\n2027', '11 Jan']
     """
     if all((day.month, day.day) == (1, 1) for day in days):
@@ -165,7 +165,7 @@ def _finish(ax: Any, curve: DrawnCurve) -> None:
         # Around a single day an axis of its own would be years long.
         ax.set_xlim(curve.points[0].starts - _BESIDE, curve.points[0].starts + _BESIDE)
     marked = curve.points[:: -(-len(curve.points) // _MOST_TICKS)]
-    ax.set_xticks([point.starts for point in marked], _day_labels([point.starts for point in marked]))
+    ax.set_xticks([point.starts for point in marked], day_labels([point.starts for point in marked]))
     if curve.percent:
         ax.yaxis.set_major_formatter("{x:g} %")
     legend_below(ax)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from sottovoce.protocol.base import Count, Delta, Hex64, ResponseStruct
 
@@ -69,6 +69,58 @@ class SmoothBody(ResponseStruct):
     points: list[SmoothPointBody]
 
 
+class GroupCurveBody(ResponseStruct):
+    """The same answer of one group; a period in which it has too few reports is a gap."""
+
+    value: str
+    label: Annotated[str, Meta(description="the group in words, such as arm B")]
+    method: str
+    points: list[CurvePointBody]
+    trend: TrendBody | None
+
+
+class PeriodDifferenceBody(ResponseStruct):
+    """The first group less the second in one period; null where one of them has too few reports.
+
+    The band, and p-values adjusted for the number of periods (Holm), are those of closed periods together.
+    """
+
+    period: PeriodNumber
+    label: str
+    starts: str
+    state: Literal["closed", "open", "empty"]
+    reports: Annotated[list[Count] | None, Meta(description="of both groups")]
+    first: float | None
+    second: float | None
+    value: float | None
+    raw: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    adjusted_p_value: float | None
+    band_low: float | None
+    band_high: float | None
+
+
+class CurveComparisonBody(ResponseStruct):
+    """Two groups compared in every period."""
+
+    survey: Hex64
+    title: str
+    names: Annotated[list[str], Meta(description="both groups in words")]
+    answer: str
+    unit: str
+    share: bool
+    epsilon: float
+    delta: Delta
+    level: float
+    band_level: float
+    always: Annotated[bool, Meta(description="whether intervals of open periods hold at every look together")]
+    method: str
+    condition: Annotated[str, Meta(description="what it rests on")]
+    points: list[PeriodDifferenceBody]
+
+
 class CurveBody(ResponseStruct):
     """One answer of a tracking survey over its periods; `trend` is null where closed periods are few."""
 
@@ -92,6 +144,13 @@ class CurveBody(ResponseStruct):
     trend: TrendBody | None
     smooth: SmoothBody | None
     answers: Answers
+    groups: Annotated[
+        list[GroupCurveBody] | UnsetType, Meta(description="a curve for every group that the variable `by` makes")
+    ] = UNSET
+    comparison: Annotated[
+        CurveComparisonBody | UnsetType | None,
+        Meta(description="of the groups `first` and `second`, or of the first two; null where none can be compared"),
+    ] = UNSET
 
 
 class DifferenceBody(ResponseStruct):

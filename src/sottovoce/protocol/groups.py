@@ -9,13 +9,19 @@ from msgspec import Meta
 from sottovoce.protocol.base import Count, Hex64, Level, RequestStruct, ResponseStruct
 from sottovoce.protocol.estimates import AnswerRow
 
-__all__ = ["ByGroupBody", "ComparisonBody", "WeightedBody", "Weighting"]
+__all__ = ["ByGroupBody", "ComparisonBody", "GroupText", "Variable", "WeightedBody", "Weighting"]
 
 MAX_ANSWERS: Final = 1000
 """Most answers that a request names."""
 
 Name = Annotated[str, Meta(max_length=200)]
 AnswerName = Annotated[str, Meta(max_length=200)]
+
+
+Variable = Annotated[str, Meta(max_length=200, description="name of the variable that makes the groups")]
+GroupText = Annotated[
+    str, Meta(max_length=500, description="a group as in a link: B, or arm=B,platform=web; others are merged")
+]
 
 
 class GroupAnswers(ResponseStruct):

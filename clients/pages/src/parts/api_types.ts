@@ -121,6 +121,32 @@ export interface CurveBody {
   smooth: SmoothBody | null;
   /** labels of the answers that can be followed; the first thousand where there are more */
   answers: string[];
+  /** a curve for every group that the variable `by` makes */
+  groups?: GroupCurveBody[];
+  /** of the groups `first` and `second`, or of the first two; null where none can be compared */
+  comparison?: CurveComparisonBody | null;
+}
+
+/** Two groups compared in every period. */
+export interface CurveComparisonBody {
+  survey: string;
+  title: string;
+  /** both groups in words */
+  names: string[];
+  answer: string;
+  unit: string;
+  share: boolean;
+  epsilon: number;
+  /** 0 where the promise is pure epsilon-LDP */
+  delta: number;
+  level: number;
+  band_level: number;
+  /** whether intervals of open periods hold at every look together */
+  always: boolean;
+  method: string;
+  /** what it rests on */
+  condition: string;
+  points: PeriodDifferenceBody[];
 }
 
 /** One answer in one period; null where it has too few reports. The band is that of closed periods together. */
@@ -310,6 +336,16 @@ export interface GroupAnswers {
   answers: AnswerRow[];
 }
 
+/** The same answer of one group; a period in which it has too few reports is a gap. */
+export interface GroupCurveBody {
+  value: string;
+  /** the group in words, such as arm B */
+  label: string;
+  method: string;
+  points: CurvePointBody[];
+  trend: TrendBody | null;
+}
+
 /** All groups of a survey, and the values of its public variables in their order. */
 export interface GroupList {
   variables: Record<string, string[]>;
@@ -467,6 +503,26 @@ export interface PeriodAhead {
   ends: string;
   /** in UTC, as 2027-01-04T00:00:00Z */
   closes: string;
+}
+
+/** The first group less the second in one period; null where one of them has too few reports. The band, and p-values adjusted for the number of periods (Holm), are those of closed periods together. */
+export interface PeriodDifferenceBody {
+  period: number;
+  label: string;
+  starts: string;
+  state: "closed" | "empty" | "open";
+  /** of both groups */
+  reports: number[] | null;
+  first: number | null;
+  second: number | null;
+  value: number | null;
+  raw: number | null;
+  low: number | null;
+  high: number | null;
+  p_value: number | null;
+  adjusted_p_value: number | null;
+  band_low: number | null;
+  band_high: number | null;
 }
 
 /** The periods of a tracking survey that have begun, on pages of a thousand, and the next one. `now` is the collector's time, `total` the number of all periods, null without an end, and `promise` what the survey states of a person's privacy. */

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated, Any, Final
+from contextlib import contextmanager, suppress
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import BYTES_PER_COUNTER, check_minimum, n_of_large, reports_of, searched
+from sottovoce.collector.api.reading import (
+    BYTES_PER_COUNTER,
+    bytes_of_groups,
+    check_minimum,
+    n_of_large,
+    reports_of,
+    searched,
+)
 from sottovoce.collector.api.rendered import TAG, at_hand, rendered_from, response_of
 from sottovoce.collector.api.service import CURVE_BYTES, Service
 from sottovoce.collector.store.records import RoundStanding, SurveyRecord
 from sottovoce.core.errors import NoReportsError, SottovoceError
+from sottovoce.estimates.comparing import compare
 from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.watched import still_changing
 from sottovoce.protocol.base import Level, SurveyId
 from sottovoce.protocol.curves import CurveBody, DifferenceBody
+from sottovoce.protocol.groups import GroupText, Variable
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import Response
 from sottovoce.service.http.route import route
 from sottovoce.service.refusal import Refusal
+from sottovoce.surveys.groups import typed_group
 from sottovoce.surveys.survey import Tracking
 
 __all__ = ["ROUTES"]
@@ -66,12 +76,20 @@ async def get_curve(
     level: Level = 0.95,
     smooth: Smooth = False,
     always: OpenPeriods = True,
+    by: Variable | None = None,
+    first: GroupText | None = None,
+    second: GroupText | None = None,
 ) -> Response:
-    """One answer over all periods so far, with intervals, a band, its trend and, if asked for, smoothed."""
+    """One answer over all periods so far, with intervals, a band, its trend and, if asked for, smoothed.
+
+    With `by`, also of every group that a variable makes; and two groups compared, the first two or those named.
+    """
     record, tracking, standing = await service.wait_for_store(_standing, service, survey_id)
     # Which periods are closed, and which were deleted, decides as much as how many reports there are.
     version = hash(tuple((entry.id, entry.counted, _is_unfinished(entry)) for entry in standing))
-    name = ("curve", answer, level, smooth, always)
+    asked = _GroupsAsked(by, first, second)
+    asked.check(tracking)
+    name = ("curve", answer, level, smooth, always, asked)
     if (known := at_hand(service, record, version, name)) is not None:
         return response_of(request, known)
     words = await _words_of(service, record, tracking, standing)
@@ -80,7 +98,9 @@ async def get_curve(
         curve = _curve(service, record, tracking, standing, words)
         service.estimating.check_stop()
         with _as_refusals():
-            return version, [msgspec.json.encode(_body(curve, answer, level, smooth=smooth, always=always))]
+            body = _body(curve, answer, level, smooth=smooth, always=always)
+            body |= asked.body(curve, body["answer"], level, always=always)
+            return version, [msgspec.json.encode(body)]
 
     made = await rendered_from(service, service.estimating, record, version, name, make)
     return response_of(request, made)
@@ -166,7 +186,7 @@ def _curve(
                 estimate = period.estimate(reports_of(service, service.record(entry.id), period))
                 service.estimating.check_stop()
             estimates[entry.round] = estimate
-        size = _BYTES_PER_ANSWER * sum(map(len, estimates.values()))
+        size = sum(_BYTES_PER_ANSWER * len(estimate) + bytes_of_groups(estimate) for estimate in estimates.values())
         service.period_estimates.put(record.id, estimates, size)
     unfinished = frozenset(entry.round for entry in standing if _is_unfinished(entry))
     return Curve(tracking, estimates, range(1, standing[-1].round + 1), unfinished)
@@ -188,10 +208,82 @@ def _held_bytes(tracking: Tracking, standing: list[RoundStanding]) -> int:
 def _body(curve: Curve, answer: str | None, level: float, *, smooth: bool, always: bool) -> dict[str, Any]:
     labels = curve.followed_names(_MOST_LABELS)
     followed = answer if answer is not None else next(iter(labels), None)
-    body = curve.to_dict(followed, level, smooth, always)
+    return {**_followed(curve, followed, level, smooth=smooth, always=always), "answers": labels}
+
+
+def _followed(curve: Curve, answer: str | None, level: float, *, smooth: bool, always: bool) -> dict[str, Any]:
+    body = curve.to_dict(answer, level, smooth, always)
     if body["trend"] is not None:
-        body["trend"]["statement"] = str(curve.trend(followed, level))
-    return {**body, "answers": labels}
+        body["trend"]["statement"] = str(curve.trend(answer, level))
+    return body
+
+
+class _GroupsAsked(NamedTuple):
+    """What is asked of the groups of a tracking survey: the curves by a variable, and two groups compared."""
+
+    by: str | None
+    first: str | None
+    second: str | None
+
+    def check(self, tracking: Tracking) -> None:
+        """Refuse what cannot be answered, before anything is computed."""
+        if self == (None, None, None):
+            return
+        if tracking.groups is None:
+            raise Refusal(409, "survey_without_groups", f"survey {tracking.id[:12]} has no groups: ask for its curve")
+        if (self.first is None) != (self.second is None):
+            field = "first" if self.first is None else "second"
+            raise Refusal(422, "invalid_curve", "two groups are compared: give both, first and second", field=field)
+        if tracking.question.is_searched:
+            message = "words of groups over time are searched for elsewhere, with 'sottovoce estimate'"
+            raise Refusal(422, "invalid_curve", message, field="by" if self.first is None else "first")
+
+    def body(self, curve: Curve, answer: str, level: float, *, always: bool) -> dict[str, Any]:
+        """The curves and the comparison, as far as they are asked for."""
+        body: dict[str, Any] = {}
+        if self.by is not None:
+            curves = _by(curve, self.by)
+            body["groups"] = [
+                {"value": value, "label": f"{self.by} {value}", **_of_group(own, answer, level, always=always)}
+                for value, own in curves.items()
+            ]
+            body["comparison"] = None
+            if self.first is None and len(curves) > 1:
+                pair = [{self.by: value} for value in curves][:2]
+                with suppress(SottovoceError):  # medians are followed, and not compared
+                    body["comparison"] = _compared(curve, pair, answer, level, always=always)
+        if self.first is not None:
+            pair = [_group(curve, name, getattr(self, name)) for name in ("first", "second")]
+            body["comparison"] = _compared(curve, pair, answer, level, always=always)
+        return body
+
+
+def _by(curve: Curve, variable: str) -> dict[str, Curve]:
+    try:
+        return curve.by(variable)
+    except SottovoceError as error:
+        raise error.at("by") from None
+
+
+def _group(curve: Curve, parameter: str, text: str) -> dict[str, str]:
+    """The group that a parameter names."""
+    for groups in (estimate.groups for estimate in curve.estimates.values()):
+        if groups is not None:
+            try:
+                return groups.find(typed_group(text))
+            except SottovoceError as error:
+                raise error.at(parameter) from None
+    raise NoReportsError("no period has reports of groups yet; ask again later").at(parameter)
+
+
+def _of_group(curve: Curve, answer: str, level: float, *, always: bool) -> dict[str, Any]:
+    body = _followed(curve, answer, level, smooth=False, always=always)
+    return {name: body[name] for name in ("method", "points", "trend")}
+
+
+def _compared(curve: Curve, groups: list[dict[str, str]], answer: str, level: float, *, always: bool) -> dict[str, Any]:
+    first, second = groups
+    return compare(curve, first, second, answers=[answer], level=level, always=always).to_dict(answer)
 
 
 def _difference(

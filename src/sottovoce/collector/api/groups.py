@@ -19,7 +19,15 @@ from sottovoce.estimates.comparison import Comparison
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.table_files import to_csv
 from sottovoce.protocol.base import Level, Looks, SurveyId
-from sottovoce.protocol.groups import AnswerName, ByGroupBody, ComparisonBody, WeightedBody, Weighting
+from sottovoce.protocol.groups import (
+    AnswerName,
+    ByGroupBody,
+    ComparisonBody,
+    GroupText,
+    Variable,
+    WeightedBody,
+    Weighting,
+)
 from sottovoce.protocol.surveys import GroupList, GroupStatus
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import Response
@@ -47,10 +55,6 @@ _ABOUT: Final[dict[str, Any]] = {
 }
 _FILE: Final[dict[str, Any]] = {**_ABOUT, "headers": {"Content-Disposition": "that it is a file, and its name", **TAG}}
 
-Variable = Annotated[str, Meta(max_length=200, description="name of the variable that makes the groups")]
-GroupText = Annotated[
-    str, Meta(max_length=500, description="a group as in a link: B, or arm=B,platform=web; others are merged")
-]
 Rows = Annotated[int, Meta(ge=1, le=1000, description="most answers of a group: the first ones of everybody")]
 Named = Annotated[
     list[AnswerName],

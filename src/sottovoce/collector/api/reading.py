@@ -18,7 +18,7 @@ from sottovoce.surveys.groups import Group
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["BYTES_PER_COUNTER", "aggregate_of", "answerable_survey", "check_minimum", "estimate_of"]
-__all__ += ["holds_at_every_look", "n_of_large", "n_told", "reports_of", "searched"]
+__all__ += ["bytes_of_groups", "holds_at_every_look", "n_of_large", "n_told", "reports_of", "searched"]
 
 _BYTES_PER_ANSWER: Final = 32
 
@@ -117,11 +117,11 @@ def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estim
     began = time.perf_counter()
     estimate = survey.estimate(reports_of(service, record, survey))
     service.note_estimate(time.perf_counter() - began)
-    size = _BYTES_PER_ANSWER * len(estimate) + _bytes_of_groups(estimate)
+    size = _BYTES_PER_ANSWER * len(estimate) + bytes_of_groups(estimate)
     return service.surveys.put_result(record.id, estimate.n_reports, "estimate", result=estimate, size=size)
 
 
-def _bytes_of_groups(estimate: Estimate) -> int:
+def bytes_of_groups(estimate: Estimate) -> int:
     """Memory for the counts of groups, which an estimate holds."""
     return 0 if estimate.groups is None else sum(counts.nbytes for counts, _ in estimate.groups.counted.values())
 
@@ -160,5 +160,5 @@ def _search(service: Service, record: SurveyRecord, survey: Survey, n_reports: i
     reports = reports_of(service, record, survey)
     estimate = survey.estimate(reports, progress=lambda done, of: service.searching.check_stop())
     service.note_estimate(time.perf_counter() - began)
-    size = BYTES_PER_COUNTER * survey.mechanism.cells + _bytes_of_groups(estimate)
+    size = BYTES_PER_COUNTER * survey.mechanism.cells + bytes_of_groups(estimate)
     return service.surveys.put_result(record.id, estimate.n_reports, _SEARCH, result=estimate, size=size)
