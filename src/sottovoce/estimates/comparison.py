@@ -470,7 +470,7 @@ class Comparison:
             (self.picked[index].of(self.first, self.level), self.picked[index].of(self.second, self.level))
             for index in shown
         ]
-        names = self._names
+        names = self.names
         pair = zip((self.first, self.second), names, strict=True)
         titles = [one.group or one.survey.title or name for one, name in pair]
         heading = f"{names[0]} less {names[1]}"
