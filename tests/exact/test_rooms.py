@@ -33,8 +33,8 @@ DEVICE_CLIENT_IN_ORDER = (
 )
 PAGES_IN_ORDER = (
     *("parts", "charts", "questions", "survey/fields", "survey/kinds", "survey", "element", "views/shared"),
-    *("views/create", "views/surveys", "views/planner", "views/conversation", "views/tracking", "views/survey"),
-    "dashboard",
+    *("views/create", "views/surveys", "views/planner", "views/conversation", "views/groups", "views/tracking"),
+    *("views/survey", "dashboard"),
 )
 TYPESCRIPT_IN_ORDER = tuple(
     f"{client}/{folder}"

@@ -1,16 +1,15 @@
 /** The difference of two groups that are chosen: answer by answer, and all together. */
+import { clusters } from "../../charts/clusters.js";
 import { captionOf } from "../../charts/svg_export.js";
 import type { ByGroupBody, ComparisonBody, Status } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
-import { percent, plain } from "../../parts/format.js";
+import { plain } from "../../parts/format.js";
 import { inWords, sentence } from "../../parts/trouble.js";
 import type { Looks } from "../shared/looks.js";
 import { chartCard } from "./chart_card.js";
+import { differenceTable } from "./difference_table.js";
 import { differences } from "./pictures.js";
-import { jointWords, type Measured, pWords, signed, unitOf, verdict, watchedWords, writer } from "./words.js";
-
-/** Most rows of the table; the file holds all. */
-const MOST = 30;
+import { jointWords, type AnswerUnit, verdict, watchedWords } from "./words.js";
 
 export interface ComparedView {
   element: HTMLElement;
@@ -18,7 +17,7 @@ export interface ComparedView {
   wanted(): string | null;
   /** The groups that there are to choose from. */
   offer(by: ByGroupBody): void;
-  show(found: ComparisonBody | null, query: string, measured: Measured, status: Status, looks: Looks): void;
+  show(found: ComparisonBody | null, query: string, measured: AnswerUnit, status: Status, looks: Looks): void;
   refuse(error: unknown): void;
 }
 
@@ -30,14 +29,8 @@ export function comparedView(first: Status, onChoose: () => void): ComparedView 
   const named = el("input", { id: "compared-answers", autocomplete: "off", placeholder: kind === "words" ? "tea, coffee" : "all", onchange: onChoose });
   const watched = el("p", { class: "notice", hidden: true });
   const told = el("div", { role: "status" });
-  const chart = chartCard(title);
-  const body = el("tbody");
-  const head = el("tr");
-  const table = el(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Differences", hidden: true },
-    el("table", { class: "compared-table figures" }, el("caption", { class: "visually-hidden" }, "Differences of two groups"), el("thead", {}, head), body),
-  );
+  const chart = chartCard(title, clusters);
+  const table = differenceTable();
   const help =
     kind === "words"
       ? "Words that you chose without looking at these estimates, with commas between them."
@@ -51,7 +44,7 @@ export function comparedView(first: Status, onChoose: () => void): ComparedView 
     watched,
     told,
     chart.host,
-    table,
+    table.element,
   );
   let enough: string[] = [];
 
@@ -75,11 +68,11 @@ export function comparedView(first: Status, onChoose: () => void): ComparedView 
   /** Nothing is compared: why. */
   function empty(...why: (HTMLElement | string)[]): void {
     chart.clear();
-    table.hidden = watched.hidden = true;
+    table.element.hidden = watched.hidden = true;
     fill(told, el("p", { class: "quiet" }, ...why));
   }
 
-  function show(found: ComparisonBody | null, query: string, measured: Measured, { state }: Status, looks: Looks): void {
+  function show(found: ComparisonBody | null, query: string, measured: AnswerUnit, { state }: Status, looks: Looks): void {
     if (found === null) {
       const same = chosen.value === other.value;
       const few = !enough.includes(chosen.value) || !enough.includes(other.value);
@@ -91,25 +84,7 @@ export function comparedView(first: Status, onChoose: () => void): ComparedView 
     fill(told, el("p", {}, el("strong", {}, verdict(found))), el("p", {}, jointWords(found)), el("p", { class: "quiet" }, sentence(found.condition)));
     const caption = captionOf(found.reports.reduce((sum, n) => sum + n, 0), { epsilon: Math.max(...found.epsilon), delta: Math.max(...found.delta) }, found.level, found.always ? "population" : null);
     chart.draw(differences(found, measured), caption, `/v1/surveys/${id}/comparison.csv?${query}`);
-    rows(found, measured);
-  }
-
-  function rows({ names, differences: all, level }: ComparisonBody, measured: Measured): void {
-    const write = writer(measured, all.flatMap((one) => [one.first, one.second]));
-    const apart = signed(measured, all.flatMap(({ value, low, high }) => [value, low, high]));
-    table.hidden = false;
-    fill(head, ...["answer", ...names, `difference${unitOf(measured)} (${percent(level)} interval)`, "p", "adjusted (Holm)"].map((text) => el("th", { scope: "col" }, plain(text))));
-    fill(
-      body,
-      ...all.slice(0, MOST).map((one) =>
-        el(
-          "tr",
-          { class: (one.adjusted_p_value ?? 1) <= 0.05 ? "real" : null },
-          el("th", { scope: "row", dir: "auto" }, plain(one.label)),
-          ...[write(one.first), write(one.second), `${apart(one.value)} (${apart(one.low)} to ${apart(one.high)})`, pWords(one.p_value), pWords(one.adjusted_p_value)].map((text) => el("td", {}, text)),
-        ),
-      ),
-    );
+    table.show("answer", found.names, found.differences, found.level, measured);
   }
 
   return { element, wanted, offer, show, refuse: (error) => empty(inWords(error)) };

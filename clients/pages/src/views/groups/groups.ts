@@ -1,4 +1,5 @@
 /** The public groups of a survey: side by side in one picture, the difference of two of them, and a known population. */
+import { clusters } from "../../charts/clusters.js";
 import { captionOf } from "../../charts/svg_export.js";
 import type { ByGroupBody, ComparisonBody, Picture, Status } from "../../parts/api_types.js";
 import { ask } from "../../parts/api.js";
@@ -6,18 +7,12 @@ import { el, fill } from "../../parts/dom.js";
 import { count, counted, plain } from "../../parts/format.js";
 import { inWords } from "../../parts/trouble.js";
 import { Refetch } from "../../parts/refetch.js";
-import type { Looks } from "../shared/looks.js";
+import type { Precision } from "../shared/exports.js";
 import { chartCard } from "./chart_card.js";
 import { comparedView } from "./compared.js";
 import { drawnGroups, MOST, sideBySide } from "./pictures.js";
 import { weightsView } from "./weights.js";
 import { tooFewWords } from "./words.js";
-
-/** The level of intervals, and the looks that they hold at: as the estimate of everybody has them. */
-interface Precision {
-  level: number;
-  looks: Looks;
-}
 
 interface GroupsView {
   element: HTMLElement;
@@ -26,7 +21,7 @@ interface GroupsView {
   stop(): void;
 }
 
-interface Found {
+interface FoundGroups {
   by: ByGroupBody;
   /** Null where no two groups can be compared. */
   compared: ComparisonBody | null;
@@ -41,7 +36,7 @@ export function groupsView(first: Status, variables: Record<string, string[]>, c
   let status = first;
   let picture: Picture | null = null;
 
-  const chart = chartCard(title);
+  const chart = chartCard(title, clusters);
   const which = el("select", { id: "group-variable", onchange: () => asked.wanted() }, ...names.map((name) => el("option", { value: name }, plain(name))));
   const said = el("p", { class: "quiet estimate-said" }, "Reading the groups…");
   const few = el("p", { class: "few", hidden: true });
@@ -58,9 +53,9 @@ export function groupsView(first: Status, variables: Record<string, string[]>, c
   const weights = weightsView(first, variables);
   const element = el("div", { class: "groups-cards" }, side, compared.element, weights.element);
 
-  const asked = new Refetch<Found>(fetch, show, (error) => fill(said, inWords(error)));
+  const asked = new Refetch<FoundGroups>(fetch, show, (error) => fill(said, inWords(error)));
 
-  async function fetch(): Promise<Found> {
+  async function fetch(): Promise<FoundGroups> {
     const sure = `level=${choice.level}&always=${choice.looks}`;
     const by = await ask<ByGroupBody>(`/v1/surveys/${id}/by?${new URLSearchParams({ variable: which.value })}&${sure}`);
     compared.offer(by);
@@ -73,7 +68,7 @@ export function groupsView(first: Status, variables: Record<string, string[]>, c
     }
   }
 
-  function show({ by, compared: found, query, trouble }: Found): void {
+  function show({ by, compared: found, query, trouble }: FoundGroups): void {
     const drawn = drawnGroups(by);
     const reports = drawn.reduce((sum, { n_reports: n }) => sum + (n ?? 0), 0);
     const sure = `level=${choice.level}&always=${choice.looks}`;

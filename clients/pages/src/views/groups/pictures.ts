@@ -3,7 +3,7 @@ import type { ClusterSeries, ClustersSpec } from "../../charts/clusters.js";
 import type { AnswerRow, ByGroupBody, ComparisonBody, Picture, WeightedBody } from "../../parts/api_types.js";
 import { figure, percent, plain } from "../../parts/format.js";
 import { tickText } from "../../charts/words.js";
-import { type Measured, signed, unitOf, writer } from "./words.js";
+import { type AnswerUnit, signed, unitOf, writer } from "./words.js";
 
 /** Most groups of one picture. */
 export const MOST = 12;
@@ -20,7 +20,7 @@ export function sideBySide(body: ByGroupBody, variable: readonly string[]): Clus
 }
 
 /** All answers as they were given, beside the weighted ones. */
-export function beside(picture: Picture, body: WeightedBody, measured: Measured): ClustersSpec {
+export function beside(picture: Picture, body: WeightedBody, measured: AnswerUnit): ClustersSpec {
   const shown = new Set(picture.labels);
   const labels = body.answers.map(({ label }) => label).filter((label) => shown.has(label)).slice(0, 20);
   const given = picture.labels.map((label, at) => ({ label, value: picture.value[at] ?? null, low: picture.low[at] ?? null, high: picture.high[at] ?? null }));
@@ -29,7 +29,7 @@ export function beside(picture: Picture, body: WeightedBody, measured: Measured)
 }
 
 /** The differences of two groups around zero. */
-export function differences(body: ComparisonBody, measured: Measured): ClustersSpec {
+export function differences(body: ComparisonBody, measured: AnswerUnit): ClustersSpec {
   const rows = body.differences.slice(0, 30);
   const { share } = measured;
   const numbers = rows.flatMap(({ value, low, high }) => [value, low, high]);
@@ -44,15 +44,15 @@ export function differences(body: ComparisonBody, measured: Measured): ClustersS
   };
 }
 
-type Row = Pick<AnswerRow, "label" | "value" | "low" | "high">;
+type DrawnRow = Pick<AnswerRow, "label" | "value" | "low" | "high">;
 
-function seriesOf(name: string, hue: number, labels: readonly string[], rows: readonly Row[]): ClusterSeries {
+function seriesOf(name: string, hue: number, labels: readonly string[], rows: readonly DrawnRow[]): ClusterSeries {
   const byLabel = new Map(rows.map((row) => [row.label, row]));
-  const of = (read: (row: Row) => number | null): (number | null)[] => labels.map((label) => (byLabel.has(label) ? read(byLabel.get(label) as Row) : null));
+  const of = (read: (row: DrawnRow) => number | null): (number | null)[] => labels.map((label) => (byLabel.has(label) ? read(byLabel.get(label) as DrawnRow) : null));
   return { name, hue: Math.max(0, hue), value: of(({ value }) => value), low: of(({ low }) => low), high: of(({ high }) => high) };
 }
 
-function specOf(name: string, labels: readonly string[], series: readonly ClusterSeries[], measured: Measured, level: number): ClustersSpec {
+function specOf(name: string, labels: readonly string[], series: readonly ClusterSeries[], measured: AnswerUnit, level: number): ClustersSpec {
   const numbers = series.flatMap(({ value }) => value);
   const mark = (value: number): string => `${tickText(value, measured.share)}`;
   return { name, labels: labels.map(plain), series, as: "bars", write: writer(measured, numbers), tick: mark, whisker: `${percent(level)} interval` };

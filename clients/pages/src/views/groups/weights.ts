@@ -1,4 +1,5 @@
 /** The switch for weights: answers of a population whose shares are known, beside those that were given. */
+import { clusters } from "../../charts/clusters.js";
 import { captionOf } from "../../charts/svg_export.js";
 import type { Picture, Status, WeightedBody } from "../../parts/api_types.js";
 import { ask } from "../../parts/api.js";
@@ -10,7 +11,7 @@ import { switchOf } from "../shared/switch.js";
 import { chartCard } from "./chart_card.js";
 import { beside } from "./pictures.js";
 import { type Population, readPopulation, totalOf, type TypedShares, typedPopulation } from "./population.js";
-import { effectiveWords, type Measured } from "./words.js";
+import { effectiveWords, type AnswerUnit } from "./words.js";
 
 /** Most words that are weighed. */
 const WORDS = 20;
@@ -18,7 +19,7 @@ const WORDS = 20;
 export interface WeightsView {
   element: HTMLElement;
   /** New answers, and what they are measured in: weighted ones are asked for again. */
-  update(picture: Picture, measured: Measured): void;
+  update(picture: Picture, measured: AnswerUnit): void;
   stop(): void;
 }
 
@@ -28,9 +29,9 @@ export function weightsView({ id, title }: Status, variables: Record<string, str
   let others: Population = {};
   let population: Population | null = null;
   let picture: Picture | null = null;
-  let measured: Measured = { share: true, unit: "" };
+  let measured: AnswerUnit = { share: true, unit: "" };
 
-  const chart = chartCard(title);
+  const chart = chartCard(title, clusters);
   const trouble = el("div", { role: "alert" });
   const told = el("div", { role: "status" });
   const shares = el("div", { class: "shares" });

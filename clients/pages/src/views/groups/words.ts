@@ -4,34 +4,34 @@ import type { ByGroupBody, ComparisonBody, WeightedBody } from "../../parts/api_
 import { count, counted, figure, percent } from "../../parts/format.js";
 import type { Looks } from "../shared/looks.js";
 
-type Value = number | null | undefined;
+type MaybeNumber = number | null | undefined;
 
 /** What answers are measured in. */
-export interface Measured {
+export interface AnswerUnit {
   share: boolean;
   unit: string;
 }
 
-const largestOf = (values: readonly Value[]): number => Math.max(0, ...values.map((value) => (Number.isFinite(value ?? NaN) ? Math.abs(value as number) : 0)));
+const largestOf = (values: readonly MaybeNumber[]): number => Math.max(0, ...values.map((value) => (Number.isFinite(value ?? NaN) ? Math.abs(value as number) : 0)));
 
 /** How answers are written, all with as many decimals as the largest of them needs. */
-export function writer({ share, unit }: Measured, values: readonly Value[]): (value: Value) => string {
+export function writer({ share, unit }: AnswerUnit, values: readonly MaybeNumber[]): (value: MaybeNumber) => string {
   const largest = largestOf(values);
   return (value) => (value === null || value === undefined ? "unknown" : `${even(value, largest, share)}${unit === "" ? "" : `\u00a0${unit}`}`);
 }
 
 /** How differences are written: with their sign; what they are in is said once, by `unitOf`. */
-export function signed({ share }: Measured, values: readonly Value[]): (value: Value) => string {
+export function signed({ share }: AnswerUnit, values: readonly MaybeNumber[]): (value: MaybeNumber) => string {
   const scale = share ? 100 : 1;
   const largest = scale * largestOf(values);
   return (value) => (value === null || value === undefined ? "unknown" : `${value > 0 ? "+" : ""}${even(scale * value, largest, false)}`);
 }
 
 /** What a difference is in: " in points" for shares, " in minutes". */
-export const unitOf = ({ share, unit }: Measured): string => (share ? " in points" : unit === "" ? "" : ` in ${unit}`);
+export const unitOf = ({ share, unit }: AnswerUnit): string => (share ? " in points" : unit === "" ? "" : ` in ${unit}`);
 
 /** "p = 0.0054", "p < 0.0001". */
-export function pWords(p: Value): string {
+export function pWords(p: MaybeNumber): string {
   if (p === null || p === undefined) return "unknown";
   return p < 0.0001 ? "p < 0.0001" : `p = ${Number(p.toPrecision(2))}`;
 }

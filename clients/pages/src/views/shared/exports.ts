@@ -16,7 +16,7 @@ interface ExportsView {
 }
 
 /** The level of intervals, and the looks that they hold at. */
-interface Precision {
+export interface Precision {
   level: number;
   looks: Looks;
 }
