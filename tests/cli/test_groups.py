@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
 from collector.client import honest
 from collector.service import Service, running, until
+from sottovoce.formats.aggregate_file import write_aggregate
+from sottovoce.formats.sharded import in_shards
 from sottovoce.surveys.survey import Survey
 
 
@@ -48,6 +51,27 @@ def test_from_creating_to_comparing(run: Any, service: Service, tmp_path: Path) 
     both = run("estimate", "Drinks", "--by", "arm", "--compare", "A", "B")
     assert both.status == 2
     assert "one of --by" in both.err
+
+
+def test_a_form_is_weighed_by_its_private_fields(run: Any, tmp_path: Path) -> None:
+    fields = {"age": ["young", "old"], "drink": ["tea", "coffee"]}
+    survey = Survey(sv.records(fields), epsilon=4.0)
+    people = {"age": ["young"] * 3000 + ["old"] * 1000, "drink": ["tea"] * 3000 + ["coffee"] * 1000}
+    counted = tmp_path / "form.bin"
+    aggregate = survey.simulate_aggregate(people, seed=1)
+    write_aggregate(counted, survey, aggregate.n_reports, in_shards(aggregate.counts))
+    population = tmp_path / "population.csv"
+    population.write_text("variable,value,share\nage,young,0.5\nage,old,0.5\n")
+    weigh = ("estimate", "--aggregate", str(counted), "--weights", str(population))
+    told = run(*weigh, "--json").json
+    assert told["method"] == "greg"
+    assert [row["label"] for row in told["answers"]] == ["drink=tea", "drink=coffee"]
+    assert told["answers"][0]["low"] < 0.5 < told["answers"][0]["high"]
+    assert "weighed by age (rake)" in run(*weigh, "--method", "rake").out
+    for wrong in ((*weigh, "--method", "magic"), (*weigh[:3], "--method", "rake")):
+        refused = run(*wrong)
+        assert refused.status == 2
+        assert "method" in refused.err
 
 
 @pytest.mark.parametrize("groups", ["arm", "arm=A", "arm=A,A"])

@@ -1,4 +1,4 @@
-"""Options of `sottovoce estimate` for surveys with groups: side by side, compared, and weighed to a population."""
+"""Options of `sottovoce estimate` for groups, side by side and compared, and for weighing to a known population."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _OPTIONS = ("by", "compare", "weights")
 
 
 def add_group_options(parser: Parser) -> None:
-    """`--by`, `--compare` and `--weights`."""
-    group = parser.add_argument_group("groups", "for a survey that states public groups; one of these")
+    """`--by`, `--compare`, and `--weights` with its `--method`."""
+    group = parser.add_argument_group(
+        "groups", "for a survey that states public groups; --weights also for the fields of a form"
+    )
     group.add_argument("--by", metavar="NAME", help="the answers of every group that this variable makes, side by side")
     group.add_argument(
         "--compare", nargs=2, metavar="GROUP", help="the differences of two groups, with intervals and tests"
@@ -29,18 +31,23 @@ def add_group_options(parser: Parser) -> None:
         "--weights",
         type=Path,
         metavar="FILE",
-        help="weigh groups to a population: a CSV file with the columns variable, value and share",
+        help="weigh to a population by groups or private fields: a CSV file with the columns variable, value and share",
+    )
+    group.add_argument(
+        "--method",
+        metavar="NAME",
+        help="how private fields are weighed: by regression (greg, the default) or by raking; groups are raked",
     )
 
 
 def wants_groups(arguments: argparse.Namespace) -> bool:
     """Whether one of these options is given."""
-    return any(getattr(arguments, name) is not None for name in _OPTIONS)
+    return any(getattr(arguments, name) is not None for name in (*_OPTIONS, "method"))
 
 
 def refuse_group_options(arguments: argparse.Namespace, reason: str) -> None:
     """Refuse these options where they play no part."""
-    refuse_options(arguments, reason, *_OPTIONS)
+    refuse_options(arguments, reason, *_OPTIONS, "method")
 
 
 def deliver_groups(arguments: argparse.Namespace, estimate: Estimate) -> None:
@@ -48,6 +55,8 @@ def deliver_groups(arguments: argparse.Namespace, estimate: Estimate) -> None:
     from sottovoce.cli.parser import UsageError
     from sottovoce.estimates.comparing import compare
 
+    if arguments.method is not None and arguments.weights is None:
+        raise UsageError("--method says how --weights weighs: give both, or leave --method out")
     if sum(getattr(arguments, name) is not None for name in _OPTIONS) > 1:
         raise UsageError("give one of --by, --compare and --weights")
     found: Any
@@ -59,7 +68,7 @@ def deliver_groups(arguments: argparse.Namespace, estimate: Estimate) -> None:
     if arguments.compare is not None:
         found = compare(estimate, *arguments.compare, level=arguments.level, always=arguments.always or None)
     else:
-        found = estimate.weighted(arguments.weights, level=arguments.level)
+        found = estimate.weighted(arguments.weights, level=arguments.level, method=arguments.method)
     _show(arguments, found, found.to_dict())
     if arguments.picture is not None:
         from sottovoce.figures.style import save_figure

@@ -23,10 +23,11 @@ from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.groups import ByGroup, GroupCounts, label_of
 from sottovoce.estimates.influence import Influence, influence
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
-from sottovoce.estimates.population import KnownPopulation, read_population
+from sottovoce.estimates.population import KnownPopulation, Margins, read_population
 from sottovoce.estimates.table_files import EstimateTable, FilePath, arrow_table, write_csv, write_parquet
 from sottovoce.estimates.watched import Always, check_always, watched_interval
-from sottovoce.estimates.weighted import Weighted, weighted_by_groups
+from sottovoce.estimates.weighed_groups import weighted_by_groups
+from sottovoce.estimates.weighted import Method, Weighted, check_method, check_names
 from sottovoce.figures.bars import answers_html, plot_answers
 from sottovoce.mechanisms.base import Counts
 from sottovoce.strategies.laws.variance import Population
@@ -253,21 +254,37 @@ class Estimate:
         return found
 
     def weighted(
-        self, population: KnownPopulation, answers: Iterable[Any] | None = None, level: float = 0.95
+        self,
+        population: KnownPopulation,
+        answers: Iterable[Any] | None = None,
+        level: float = 0.95,
+        method: str | None = None,
     ) -> Weighted:
         """The answers of a population whose shares are known, from an estimate whose people are not like it.
 
         Parameters
         ----------
         population
-            The share of every value of one or more public variables: a mapping such as ``{"age": {"18-29": 0.2,
-            "30+": 0.8}}``, a DataFrame or a CSV file with the columns variable, value and share.
+            The share of every value of one or more public variables, or private fields of a form: a mapping such as
+            ``{"age": {"18-29": 0.2, "30+": 0.8}}``, a DataFrame or a CSV file with the columns variable, value and
+            share. Values that are counted together are joined: ``"30-49 or 50+"``.
         answers
-            Names of the answers; all of them by default. Words must be named.
+            Names of the answers; all of them by default, of a form every value and mean of its other fields. Words
+            must be named.
+        method
+            "rake" scales groups in turn until all shares agree: it is the method of public groups. "greg", usual for
+            private fields, weighs by regression on them, from tables of pairs alone. Both mend that some kinds of
+            people answer less often than others.
         """
+        check_level(level)
+        names = None if answers is None else check_names(answers)
+        return self._weighed(read_population(population), names, level, check_method(method))
+
+    def _weighed(self, margins: Margins, answers: list[Any] | None, level: float, method: Method | None) -> Weighted:
+        """Weigh by public groups; a kind of estimate that has other variables says how."""
         groups = self._groups("population")
-        names = list(self.survey.question.compared_names() if answers is None else answers)
-        return weighted_by_groups(self, groups, read_population(population), names, level)
+        names = self.survey.question.compared_names() if answers is None else answers
+        return weighted_by_groups(self, groups, margins, names, level, method)
 
     def _groups(self, argument: str) -> GroupCounts:
         if self.groups is not None:

@@ -13,20 +13,23 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Floats
 
-__all__ = ["KnownPopulation", "Margins", "rake", "read_population"]
+__all__ = ["KnownPopulation", "MarginClass", "Margins", "margin_classes", "rake", "read_population"]
 
 Margins: TypeAlias = dict[str, dict[str, float]]
 """The share of every value of a variable in the population, by variable."""
 
 KnownPopulation: TypeAlias = "Mapping[str, Mapping[str, float]] | str | PathLike[str] | Any"
 """Shares by variable and value; a DataFrame or a CSV file with the columns variable, value and share."""
+
+_JOINED: Final = " or "
+"""Joins values that are counted together."""
 
 _COLUMNS: Final = ("variable", "value", "share")
 
@@ -112,6 +115,44 @@ def _scaled(name: str, shares: Mapping[str, Any]) -> dict[str, float]:
             "by their sum"
         ).at("population")
     return {value: float(share) / total for value, share in shares.items()}
+
+
+class MarginClass(NamedTuple):
+    """Values of a variable that the population counts together, usually one, and their share of it."""
+
+    label: str
+    values: tuple[str, ...]
+    share: float
+
+
+def margin_classes(variable: str, shares: Mapping[str, float], values: list[str]) -> list[MarginClass]:
+    """The classes of a variable's values, in the order of the values; those without a share are the last, of share 0.
+
+    A class is one value, or several joined by "or", which are weighed as if they were one.
+
+    Examples
+    --------
+    >>> margin_classes("age", {"40-59 or 60+": 0.6, "18-39": 0.4}, ["18-39", "40-59", "60+"])[1]
+    MarginClass(label='40-59 or 60+', values=('40-59', '60+'), share=0.6)
+    """
+    classes, seen = [], set[str]()
+    for label, share in shares.items():
+        parts = (label,) if label in values else tuple(label.split(_JOINED))
+        unknown = [part for part in parts if part not in values]
+        if unknown:
+            raise SurveyError(
+                f"population gives a share of {variable} {unknown[0]}, which the survey does not have; its values are "
+                f"{', '.join(values)}"
+            ).at("population")
+        if seen & {*parts} or len({*parts}) < len(parts):
+            raise SurveyError(f"population counts a value of {variable} twice, in {label!r}; count it once").at(
+                "population"
+            )
+        seen |= {*parts}
+        classes.append(MarginClass(label, parts, share))
+    classes.sort(key=lambda one: min(map(values.index, one.values)))
+    rest = tuple(value for value in values if value not in seen)
+    return [*classes, *([MarginClass(_JOINED.join(rest), rest, 0.0)] if rest else [])]
 
 
 def rake(start: Floats, margins: list[tuple[list[list[int]], Floats]]) -> Floats:

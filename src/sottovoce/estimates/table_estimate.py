@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final, overload
+from typing import Any, ClassVar, final, overload
 
 from sottovoce.core.answer import Answer, nearest_label
 from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SurveyError
 from sottovoce.estimates.listed import ListedEstimate
+from sottovoce.estimates.population import Margins
 from sottovoce.estimates.tables import ShareTable
+from sottovoce.estimates.weighed_fields import weighted_by_fields
+from sottovoce.estimates.weighted import Method, Weighted
 
 __all__ = ["TableEstimate"]
 
@@ -41,6 +44,13 @@ class TableEstimate(ListedEstimate):
         return ShareTable(
             self._combinable, names, tuple(inner[name] for name in names), selection.cells, selection.scale
         )
+
+    def _weighed(self, margins: Margins, answers: list[Any] | None, level: float, method: Method | None) -> Weighted:
+        """By private fields where any is named, and else by public groups."""
+        public = [] if self.groups is None else self.groups.groups.names
+        if {*margins} <= {*public} or not self.survey.question.field_names:
+            return super()._weighed(margins, answers, level, method)
+        return weighted_by_fields(self, margins, answers, level, method)
 
     def _lacking(self) -> set[str]:
         workload = self.survey.design.workload

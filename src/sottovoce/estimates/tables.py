@@ -265,9 +265,13 @@ class ShareTable:
     @property
     def _rows(self) -> Floats:
         """Weights of the answers, one row per cell."""
-        flat = self.cells.reshape(-1, self.cells.shape[-1])
-        rows = np.zeros((len(flat), len(self.raw_answers.raw)))
-        np.put_along_axis(rows, flat, self.scale, axis=1)
+        return self.rows(np.eye(len(self)))
+
+    def rows(self, weights: Floats) -> Floats:
+        """Weights of the answers, one row for every row of weights of the cells."""
+        rows = np.zeros((len(weights), len(self.raw_answers.raw)))
+        # No answer belongs to two cells.
+        rows[:, self.cells.reshape(-1)] = np.repeat(weights * self.scale, self.cells.shape[-1], axis=1)
         return rows
 
     def _axis(self, name: object) -> int:
