@@ -83,6 +83,20 @@ def test_every_number_is_that_of_the_library(api: TrackedApi) -> None:
     )
 
 
+def test_a_form_is_weighed_by_its_private_fields(api: TrackedApi) -> None:
+    survey = Survey(sv.records({"age": ["young", "old"], "drink": ["tea", "coffee"]}), epsilon=8.0)
+    api.publish(survey, minimum_reports=1)
+    young, old = {"age": "young", "drink": "tea"}, {"age": "old", "drink": "coffee"}
+    assert api.send(survey, honest(survey, young, 300) + honest(survey, old, 100)).json()["accepted"] == 400
+    api.count()
+    estimate = survey.estimate(live_aggregate(api.store, survey))
+    population = {"age": {"young": 0.5, "old": 0.5}}
+    for method in (None, "rake"):
+        told = weigh(api, survey, population=population, method=method).json()
+        assert told == json.loads(estimate.weighted(population, method=method).to_json())
+    assert weigh(api, survey, population=population, method="magic").status_code == 400
+
+
 def test_a_watched_group_has_the_intervals_of_every_look(api: TrackedApi) -> None:
     survey = drinks()
     estimate = filled(api, survey, {"A": ("tea", 300), "B": ("coffee", 200)})

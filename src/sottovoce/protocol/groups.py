@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
@@ -101,14 +101,19 @@ class Weighting(RequestStruct):
         Annotated[list[AnswerName], Meta(max_length=MAX_ANSWERS)] | None,
         Meta(description="answers; all of them where it is left out; words must be named"),
     ] = None
+    method: Annotated[
+        Literal["rake", "greg"] | None,
+        Meta(description="how private fields of a form are weighed, greg by default; public groups are raked"),
+    ] = None
 
 
 class WeighedGroupRow(ResponseStruct):
-    """A group with a share of the population."""
+    """A group, or a value of a private field, with a share of the population."""
 
     group: dict[str, str]
     weight: Annotated[float, Meta(description="its share of the population")]
-    n_reports: Count
+    share: Annotated[float, Meta(description="its share of the reports; of a private field, estimated")]
+    n_reports: Annotated[Count | None, Meta(description="null for a value of a private field")]
     factor: Annotated[float, Meta(description="how much one of its reports counts, where without weights it is 1")]
 
 
@@ -117,9 +122,12 @@ class WeightedBody(ResponseStruct):
 
     survey: Hex64
     n_reports: Count
-    effective_reports: Annotated[float, Meta(description="reports without weights that would tell as much")]
+    effective_reports: Annotated[
+        float | None, Meta(description="reports without weights that would tell as much; null if all answers are known")
+    ]
     level: float
-    method: str
+    method: Annotated[str, Meta(description="rake or greg")]
+    intervals: Annotated[str, Meta(description="how the intervals are made")]
     notes: Annotated[list[str], Meta(description="what to know of these weights, and what they cannot mend")]
     groups: list[WeighedGroupRow]
     answers: list[AnswerRow]

@@ -993,12 +993,15 @@ export interface TrendBody {
   statement: string;
 }
 
-/** A group with a share of the population. */
+/** A group, or a value of a private field, with a share of the population. */
 export interface WeighedGroupRow {
   group: Record<string, string>;
   /** its share of the population */
   weight: number;
-  n_reports: number;
+  /** its share of the reports; of a private field, estimated */
+  share: number;
+  /** null for a value of a private field */
+  n_reports: number | null;
   /** how much one of its reports counts, where without weights it is 1 */
   factor: number;
 }
@@ -1007,10 +1010,13 @@ export interface WeighedGroupRow {
 export interface WeightedBody {
   survey: string;
   n_reports: number;
-  /** reports without weights that would tell as much */
-  effective_reports: number;
+  /** reports without weights that would tell as much; null if all answers are known */
+  effective_reports: number | null;
   level: number;
+  /** rake or greg */
   method: string;
+  /** how the intervals are made */
+  intervals: string;
   /** what to know of these weights, and what they cannot mend */
   notes: string[];
   groups: WeighedGroupRow[];
@@ -1024,6 +1030,8 @@ export interface Weighting {
   level?: number;
   /** answers; all of them where it is left out; words must be named */
   answers?: string[] | null;
+  /** how private fields of a form are weighed, greg by default; public groups are raked */
+  method?: "greg" | "rake" | null;
 }
 
 /** The shares of the words that were asked for, in their order. */

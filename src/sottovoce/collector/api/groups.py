@@ -101,6 +101,12 @@ def _grouped(service: Service, survey_id: str) -> tuple[SurveyRecord, Survey, Gr
     return record, survey, survey.groups
 
 
+def _weighable(service: Service, survey_id: str) -> tuple[SurveyRecord, Survey, Groups | None]:
+    """The survey of that id, if people answer it in groups, or with a form, whose fields are weighed by too."""
+    record, survey = answerable_survey(service, survey_id)
+    return (record, survey, survey.groups) if survey.question.field_names else _grouped(service, survey_id)
+
+
 @route("GET", "/v1/surveys/{survey_id}/by", responses={200: ByGroupBody}, headers=TAG, **_ABOUT)
 async def get_by_group(
     service: Service,
@@ -182,10 +188,11 @@ async def weigh(service: Service, request: Request, survey_id: SurveyId, body: W
     """The answers of a population whose shares are known, from people who are not like it; nothing is stored."""
 
     def write(estimate: Estimate) -> list[bytes]:
-        return [msgspec.json.encode(estimate.weighted(body.population, body.answers, body.level).to_dict())]
+        weighted = estimate.weighted(body.population, body.answers, body.level, body.method)
+        return [msgspec.json.encode(weighted.to_dict())]
 
     name = ("weighted", msgspec.json.encode(body))
-    return response_of(request, await _written(service, survey_id, "0", name, write))
+    return response_of(request, await _written(service, survey_id, "0", name, write, _weighable))
 
 
 def _compared(estimate: Estimate, first: str, second: str, answers: list[str] | None, level: float) -> Comparison:
@@ -204,11 +211,18 @@ def _arm(estimate: Estimate, text: str, parameter: str) -> Estimate:
 
 
 async def _written(
-    service: Service, survey_id: str, always: str, name: tuple[object, ...], write: Callable[[Estimate], list[bytes]]
+    service: Service,
+    survey_id: str,
+    always: str,
+    name: tuple[object, ...],
+    write: Callable[[Estimate], list[bytes]],
+    find: Callable[[Service, str], tuple[SurveyRecord, Survey, Groups | None]] = _grouped,
 ) -> Rendered:
     """What is written of the groups, made once for a number of reports; words are searched for in each group."""
-    record, survey, groups = await service.wait_for_store(_grouped, service, survey_id)
-    check_rows(record, survey.n_answers * len(groups), "ask for the estimate of one group, listed at its /groups")
+    record, survey, groups = await service.wait_for_store(find, service, survey_id)
+    check_rows(
+        record, survey.n_answers * len(groups or (None,)), "ask for the estimate of one group, listed at its /groups"
+    )
 
     def write_or_refuse(estimate: Estimate) -> list[bytes]:
         with _as_refusals(record):
