@@ -50,6 +50,10 @@ def weighted_by_fields(
     form = _form(estimate)
     listed = _usual_names(estimate, form, margins) if names is None else names
     asked = [_asked(estimate, form, name) for name in listed]
+    if all({*one.names} <= {*margins} for one in asked):
+        raise SurveyError("answers are about fields of the population alone, which are known; name another field").at(
+            "answers"
+        )
     _check_tables(estimate, way, [margin.name for margin in known if not margin.is_public], asked)
     functions = _functions(asked)
     found, held = weigh_means(way, _strata(estimate, means, known), known, functions)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias, final, get_args
 
-import numpy as np
-
 from sottovoce.core.answer import Answer, aligned, unknown_answer
 from sottovoce.core.errors import SottovoceError, SurveyError
 from sottovoce.core.extras import import_pandas
@@ -113,10 +111,8 @@ class Weighted:
     @cached_property
     def effective_reports(self) -> float:
         """How many reports without weights would tell as much: the variance of one, over that of the answers."""
-        # An answer that the population states has no variance, with weights, and is not counted.
-        told = self.standard_errors > 1e-9
-        each = self.unweighted[told].sum() * self.estimate.n_reports
-        return float(each / (self.standard_errors[told] ** 2).sum()) if told.any() else float("inf")
+        each = self.unweighted.sum() * self.estimate.n_reports
+        return float(each / (self.standard_errors**2).sum())
 
     @property
     def level(self) -> float:
@@ -175,7 +171,7 @@ class Weighted:
         return {
             "survey": self.estimate.survey.id,
             "n_reports": self.estimate.n_reports,
-            "effective_reports": self.effective_reports if np.isfinite(self.effective_reports) else None,
+            "effective_reports": self.effective_reports,
             "level": self.level,
             "method": self.method,
             "intervals": self.answers[0].method,

@@ -122,9 +122,7 @@ class WeightedBody(ResponseStruct):
 
     survey: Hex64
     n_reports: Count
-    effective_reports: Annotated[
-        float | None, Meta(description="reports without weights that would tell as much; null if all answers are known")
-    ]
+    effective_reports: Annotated[float, Meta(description="reports without weights that would tell as much")]
     level: float
     method: Annotated[str, Meta(description="rake or greg")]
     intervals: Annotated[str, Meta(description="how the intervals are made")]

@@ -1010,8 +1010,8 @@ export interface WeighedGroupRow {
 export interface WeightedBody {
   survey: string;
   n_reports: number;
-  /** reports without weights that would tell as much; null if all answers are known */
-  effective_reports: number | null;
+  /** reports without weights that would tell as much */
+  effective_reports: number;
   level: number;
   /** rake or greg */
   method: string;

@@ -187,7 +187,7 @@ function weighedTable({ groups }: WeightedBody): HTMLElement {
         el(
           "tbody",
           {},
-          ...groups.map(({ group, weight, n_reports: n, factor }) => el("tr", {}, el("th", { scope: "row" }, name(group)), el("td", {}, percent(weight)), el("td", {}, count(n)), el("td", {}, `${figure(factor)} times`))),
+          ...groups.map(({ group, weight, share, n_reports: n, factor }) => el("tr", {}, el("th", { scope: "row" }, name(group)), el("td", {}, percent(weight)), el("td", {}, n === null ? percent(share) : count(n)), el("td", {}, `${figure(factor)} times`))),
         ),
       ),
     ),
