@@ -192,3 +192,45 @@ def test_made_by_form_and_planned(service: Service, visitor: Visitor) -> None:
     page.get_by_role("button", name="Publish").click()
     page.wait_for_url("**/survey/*")
     expect(page.get_by_text("No period has begun yet")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def arms(service: Service) -> ToldCurve:
+    """Two arms over eight weeks, of which the last is open."""
+    tracking = weekly(WAYS, periods=52, groups={"arm": ["A", "B"]})
+    publish(service, tracking)
+    return ToldCurve(tracking, [[0.2 + 0.04 * week, 0.6 - 0.04 * week, 0.2] for week in range(8)], 3000)
+
+
+def test_groups_have_a_curve_each_and_a_difference(service: Service, visitor: Visitor, arms: ToldCurve) -> None:
+    page = opened(visitor, service, arms)
+    card = page.get_by_role("region", name="A curve for every group")
+    expect(card.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("arm A: .*, arm B: "))
+    table = page.get_by_role("table", name="Differences of two groups")
+    for first, second in (("A", "B"), ("B", "A")):
+        page.get_by_label("First").select_option(first)
+        page.get_by_label("less", exact=True).select_option(second)
+        found = [point for point in arms.compared(first, second, WAYS[0])["points"] if point["value"] is not None]
+        expect(table.locator("tbody tr")).to_have_count(len(found))
+        expect(table.locator("tbody tr").first).to_contain_text(f"{100 * found[0]['value']:+.1f}".replace("-", "−"))
+    with page.expect_download() as file:
+        card.get_by_role("button", name="CSV").click()
+    rows = list(csv.DictReader(io.StringIO(Path(file.value.path()).read_text(encoding="utf-8"))))
+    assert [row["group"] for row in rows] == ["arm A"] * 8 + ["arm B"] * 8
+    page.get_by_label("First").select_option("A")
+    expect(page.get_by_text("Choose two different groups.")).to_be_visible()
+    assert faults(page) == []
+    assert too_wide(page) <= 0
+
+
+def test_the_collector_tells_the_groups_of_a_period(service: Service, visitor: Visitor) -> None:
+    """Not simulated: the first period is open, and people of both arms answer."""
+    tracking = weekly(WAYS, periods=4, groups={"arm": ["A", "B"]})
+    publish(service, tracking)
+    for arm, way in (("A", "car"), ("B", "bus")):
+        send(service, tracking.period(1).in_group(arm), [way] * 60)
+    page = signed_in(visitor, service, f"/survey/{tracking.id}")
+    region = page.get_by_role("region", name="Difference of two groups")
+    expect(region).to_contain_text("Open periods are watched")
+    expect(region.get_by_role("table", name="Differences of two groups").locator("tbody tr")).to_have_count(1)
+    expect(region).to_contain_text("No period is closed yet.")

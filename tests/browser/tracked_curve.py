@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 from playwright.sync_api import BrowserContext, Route
 
+import sottovoce as sv
 from sottovoce.surveys.survey import Tracking
 
 
@@ -20,13 +21,23 @@ class ToldCurve:
         rng = np.random.default_rng(20)
         labels = [tracking.question.label(index) for index in range(len(shares[0]))]
         self.tracking, self.labels, self.last = tracking, labels, len(shares)
-        aggregates = {}
+        self.counts: dict[int, int] = {}
+        aggregates: dict[int, Any] = {}
         for number, row in enumerate(shares, 1):
             n = 0 if number == empty else people // 3 if number == self.last else people
             values = [labels[index] for index in rng.choice(len(labels), size=n, p=row)]
-            aggregates[number] = tracking.period(number).simulate_aggregate(values, seed=number)
-        self.counts = {number: aggregate.n_reports for number, aggregate in aggregates.items()}
+            aggregates[number] = self._simulated(number, values)
+            self.counts[number] = n
         self.curve = tracking.estimate(aggregates, closed=range(1, self.last))
+
+    def _simulated(self, number: int, values: list[str]) -> Any:
+        """What people of one period sent; two groups have half of them each, and the second answers otherwise."""
+        period, groups = self.tracking.period(number), self.tracking.groups
+        if groups is None:
+            return period.simulate_aggregate(values, seed=number)
+        (_, names), *_ = groups.variables
+        turned = [self.labels[-1 - self.labels.index(value)] for value in values[1::2]]
+        return period.simulate_groups({names[0]: values[::2], names[-1]: turned}, seed=number)
 
     def serve(self, context: BrowserContext) -> None:
         """Answer instead of the collector."""
@@ -54,10 +65,24 @@ class ToldCurve:
 
     def one(self, asked: dict[str, str]) -> dict[str, Any]:
         answer, level = asked.get("answer", self.labels[0]), float(asked["level"])
-        body = self.curve.to_dict(answer, level, asked["smooth"] == "true")
+        body = self.curve.to_dict(answer, level, asked.get("smooth") == "true")
         if body["trend"] is not None:
             body["trend"]["statement"] = str(self.curve.trend(answer, level))
-        return body | {"answers": self.labels}
+        return body | {"answers": self.labels} | self._groups(asked, answer, level)
+
+    def _groups(self, asked: dict[str, str], answer: str, level: float) -> dict[str, Any]:
+        """The curves of the groups, and two of them compared."""
+        if "by" not in asked:
+            return {}
+        groups = [
+            {"value": value, "label": f"{asked['by']} {value}", **curve.to_dict(answer, level)}
+            for value, curve in self.curve.by(asked["by"]).items()
+        ]
+        pair = [asked[name].partition("=")[2] for name in ("first", "second") if name in asked]
+        return {"groups": groups, "comparison": self.compared(*pair, answer, level) if pair else None}
+
+    def compared(self, first: str, second: str, answer: str, level: float = 0.95) -> dict[str, Any]:
+        return sv.compare(self.curve, first, second, answers=[answer], level=level).to_dict(answer)
 
     def difference(self, asked: dict[str, str]) -> dict[str, Any]:
         later, earlier, answer = int(asked["later"]), int(asked["earlier"]), asked["answer"]

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { extent, runs, told } from "../src/charts/curve_data.js";
 import { hatched } from "../src/charts/curve.js";
-import type { CurveBody, CurvePointBody, PeriodList, PeriodStatus } from "../src/parts/api_types.js";
+import type { CurveBody, CurveComparisonBody, CurvePointBody, PeriodList, PeriodStatus } from "../src/parts/api_types.js";
 import { firstOf } from "../src/views/tracking/answers.js";
+import { differenceSpec, groupsSpec, verdictOver } from "../src/views/tracking/group_reading.js";
 import { csvOf, expected, specOf, ticksOf } from "../src/views/tracking/reading.js";
 import { amount, differenceWords, standing, trendWords } from "../src/views/tracking/words.js";
 
@@ -100,4 +101,19 @@ test("a difference and a trend say whether zero is left out", () => {
   assert.match(trendWords(trend, true), /^“yes” rises by 1 point per period over 3 .*p\u00a0<\u00a00\.0001\)\. That nothing changed at all: p\u00a0=\u00a00\.034\.$/);
   assert.match(trendWords({ ...trend, low: -0.1 }, true), /^No steady rise or fall/);
   assert.equal(amount(2, { share: false, unit: "hours" }), "2\u00a0hours");
+});
+
+test("groups have a curve each over the same periods, and their difference is in points", () => {
+  const point = (period: number, value: number | null) => ({ period, label: "", starts: "", state: "closed", n_reports: 9, value, raw: value, low: value, high: value, band_low: value, band_high: value }) as CurveBody["points"][number];
+  const periods = [1, 2].map((number) => ({ number, label: `week ${number}`, starts: `2027-01-0${3 + number}T00:00:00Z`, state: "sealed", n_reports: 9 }) as PeriodStatus);
+  const groups = ["A", "B"].map((value) => ({ value, label: `arm ${value}`, method: "", points: [point(1, 0.4), point(2, value === "A" ? null : 0.5)], trend: null }));
+  const spec = groupsSpec(periods, { answer: "yes", share: true, unit: "", level: 0.95, points: [], smooth: null, groups } as unknown as CurveBody);
+  assert.deepEqual(spec.tracks.map(({ name, value }) => [name, value]), [["arm A", [0.4, null]], ["arm B", [0.4, 0.5]]]);
+  const apart = { ...point(1, -0.1), reports: [9, 9], first: 0.4, second: 0.5, p_value: 0.01, adjusted_p_value: 0.02 };
+  const gap = { ...point(2, null), reports: null, first: null, second: null, p_value: null, adjusted_p_value: null };
+  const found = { names: ["arm A", "arm B"], answer: "yes", share: true, unit: "", level: 0.95, points: [apart, gap] } as unknown as CurveComparisonBody;
+  const difference = differenceSpec(periods, found);
+  assert.deepEqual([difference.unit, difference.share, difference.tracks[0]?.value], ["points", false, [-10, null]]);
+  assert.match(verdictOver(found), /^arm A and arm B differ in 1 of 1 closed period /);
+  assert.equal(verdictOver({ ...found, points: [] }), "No period is closed yet.");
 });

@@ -36,7 +36,7 @@ export function differenceTable(): DifferenceTable {
             "tr",
             { class: isReal(one) ? "real" : null },
             el("th", { scope: "row", dir: "auto" }, plain(one.label)),
-            ...[write(one.first), write(one.second), `${apart(one.value)} (${apart(one.low)} to ${apart(one.high)})`, pWords(one.p_value), pWords(one.adjusted_p_value)].map((text) => el("td", {}, text)),
+            ...[write(one.first), write(one.second), `${apart(one.value)} (${apart(one.low)} to ${apart(one.high)})`, pWords(one.p_value), one.adjusted_p_value === null ? "–" : pWords(one.adjusted_p_value)].map((text) => el("td", {}, text)),
           ),
         ),
       );

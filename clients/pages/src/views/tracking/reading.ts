@@ -24,20 +24,24 @@ export function expected(periods: readonly Pick<PeriodStatus, "state" | "n_repor
   return closed[Math.floor(closed.length / 2)] ?? null;
 }
 
-/** The curve of one or several answers, all over the same periods. */
-export function specOf(periods: readonly PeriodStatus[], bodies: readonly CurveBody[], compared: readonly [number, number] | null): CurveSpec {
+/** The periods on the axis of a curve. */
+export function placesOf(periods: readonly PeriodStatus[]): CurvePlace[] {
   const ticks = ticksOf(periods.map(({ starts }) => starts));
   const likely = expected(periods);
-  const places = periods.map(({ label, n_reports: reports, state }, at): CurvePlace => {
+  return periods.map(({ label, n_reports: reports, state }, at): CurvePlace => {
     const open = state === "open";
     return { label, tick: ticks[at] as string, reports, open, expected: open ? likely : null };
   });
+}
+
+/** The curve of one or several answers, all over the same periods. */
+export function specOf(periods: readonly PeriodStatus[], bodies: readonly CurveBody[], compared: readonly [number, number] | null): CurveSpec {
   const placeOf = new Map(periods.map(({ number }, at) => [number, at]));
   const [earlier, later] = (compared ?? []).map((number) => placeOf.get(number));
   const [first] = bodies;
   return {
     name: `${bodies.map(({ answer }) => answer).join(", ")} over time`,
-    places,
+    places: placesOf(periods),
     tracks: bodies.map((body) => trackOf(body, periods)),
     share: first?.share ?? false,
     unit: first?.unit ?? "",
@@ -46,8 +50,11 @@ export function specOf(periods: readonly PeriodStatus[], bodies: readonly CurveB
   };
 }
 
+/** One line of a picture: of an answer, or of a group. */
+type FollowedLine = Pick<CurveBody, "answer" | "points" | "smooth">;
+
 /** The answer's values at the places of the periods, which may have been told a moment apart. */
-function trackOf({ answer, points, smooth }: CurveBody, periods: readonly PeriodStatus[]): Track {
+export function trackOf({ answer, points, smooth }: FollowedLine, periods: readonly PeriodStatus[]): Track {
   const byPeriod = new Map(points.map((point) => [point.period, point]));
   const smoothed = new Map(smooth?.points.map((point) => [point.period, point]));
   const of = (read: (point: CurvePointBody) => number | null): (number | null)[] =>
@@ -73,13 +80,13 @@ function trackOf({ answer, points, smooth }: CurveBody, periods: readonly Period
 
 const COLUMNS = ["period", "label", "starts", "state", "n_reports", "value", "raw", "low", "high", "band_low", "band_high"] as const;
 
-/** Every number behind the picture, for spreadsheets. */
-export function csvOf(bodies: readonly CurveBody[]): string {
+/** Every number behind the picture, for spreadsheets; `first` is what the lines of the picture are of. */
+export function csvOf(bodies: readonly FollowedLine[], first = "answer"): string {
   const rows = bodies.flatMap(({ answer, points, smooth }) => {
     const smoothed = new Map(smooth?.points.map((point) => [point.period, point.value]));
     return points.map((point) => [answer, ...COLUMNS.map((name) => point[name]), smoothed.get(point.period) ?? null]);
   });
-  return [["answer", ...COLUMNS, "smoothed"], ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+  return [[first, ...COLUMNS, "smoothed"], ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
 /** A cell that no spreadsheet takes for a formula. */

@@ -18,6 +18,7 @@ import { looksSwitch, looksWords, type Looks } from "../shared/looks.js";
 import { switchOf } from "../shared/switch.js";
 import { answersOf } from "./answers.js";
 import { differenceView } from "./difference.js";
+import { groupCurves } from "./group_curves.js";
 import { csvOf, expected, specOf } from "./reading.js";
 import { standing, trendWords } from "./words.js";
 
@@ -45,6 +46,7 @@ export function showTracking(page: HTMLElement, { session }: ViewContext, first:
   const assumption = el("p", { class: "assumption", hidden: true });
   const trend = el("div");
   const difference = differenceView(id, () => draw());
+  const groups = first.groups ? groupCurves(first, first.groups, look) : null;
   const periods = periodsView();
   const end = endView(session, first);
   const people = peopleLink(id);
@@ -78,7 +80,7 @@ export function showTracking(page: HTMLElement, { session }: ViewContext, first:
   );
   const trends = el("section", { class: "card", "aria-labelledby": "trend", hidden: true }, el("h2", { id: "trend" }, "Trend"), trend);
   const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, embed, periods.element, end.element);
-  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, curve, guaranteesCard(first.central), difference.element, trends), side);
+  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, curve, groups?.element ?? "", guaranteesCard(first.central), difference.element, trends), side);
   fill(page, place, kept, head.element, promise, stands, root);
 
   let chart: CurveChart | null = null;
@@ -129,6 +131,7 @@ export function showTracking(page: HTMLElement, { session }: ViewContext, first:
     fill(trend, ...lines);
     trends.hidden = lines.length === 0;
     periods.update(list);
+    groups?.update(list.periods, bodies[0]?.answers ?? [], status);
     draw();
     wake(list);
   }
@@ -191,6 +194,7 @@ export function showTracking(page: HTMLElement, { session }: ViewContext, first:
   function stop(): void {
     clearTimeout(timer);
     told.stop();
+    groups?.stop();
     unfollow();
   }
 
