@@ -254,7 +254,7 @@ def test_too_many_people_are_not_simulated_for_a_picture():
 
 
 def test_a_plan_can_be_drawn(run, tmp_path):
-    words = ("plan", "panel", "--rounds", "4", "--people", "1000", "--epsilon", "1")
+    words = ("plan", "panel", "--rounds", "2", "--people", "1000", "--epsilon", "1")
     found = run(*words, "--picture", str(tmp_path / "error.png"), "--json").json
     assert found["picture"] == str(tmp_path / "error.png")
     assert (tmp_path / "error.png").read_bytes().startswith(b"\x89PNG")

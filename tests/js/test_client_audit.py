@@ -452,7 +452,7 @@ def test_the_command(compiled: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "package.json").write_text('{"type": "module"}')
     fault = (rule("randomized_response"), TRUTHFUL, f"{TRUTHFUL[:-1]} || value === 2;")
     faulty = planted(compiled, tmp_path / "faulty", fault)
-    asked = ("audit", "--survey", str(survey), "--samples", "100", "--client")
+    asked = ("audit", "--survey", str(survey), "--samples", "100", "--seconds", "2", "--client")
     found = run(*asked, honest)
     assert (found.status, "index.js sends what the Python device sends" in found.out) == (0, True)
     found = run(*asked, str(faulty), "--json")

@@ -19,7 +19,7 @@ from sottovoce.surveys.simulation import histogram_of
 pytestmark = pytest.mark.slow
 
 ALPHA = 1e-8
-J, N = 48, 40_000
+J, N = 48, 10_000
 REPEATS = 60
 
 
