@@ -64,6 +64,7 @@ READ = {
             "contributors/mutation",
             "paper",
             "contributors/reproducing",
+            "contributors/weighting",
             "start",
             "queries",
             "tracking",

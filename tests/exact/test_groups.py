@@ -230,3 +230,34 @@ def test_a_server_at_the_edge_does_not_draw_for_groups() -> None:
 def test_histories_are_not_run_for_groups() -> None:
     with refuses(SurveyError, "survey"):
         sv.audit_device(drinks(), seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "name"),
+    [
+        (["tea", "coffee"], "tea", "tea"),
+        (sv.choices(["a", "b"], most=2), ["a"], "a"),
+        (sv.records({"plan": ["free", "pro"], "os": ["x", "y"]}), {"plan": "free", "os": "x"}, "plan=free"),
+        (sv.words(longest=2, alphabet="digits"), "42", "42"),
+    ],
+    ids=["shares", "choices", "records", "words"],
+)
+def test_an_answer_splits_by_a_variable(question: Any, value: Any, name: str) -> None:
+    survey = sv.Survey(question, epsilon=6.0, groups={"arm": ["A", "B"]})
+    estimate = survey.estimate(survey.simulate_groups({"A": [value] * 900, "B": [value] * 600}, seed=1))
+    apart = estimate[name].by("arm")
+    assert list(apart) == ["A", "B"]
+    for arm, answer in apart.items():
+        assert answer.label == name
+        assert answer.raw == estimate.by("arm")[arm][name].raw
+    (narrow,) = [answer for answer in estimate.answers(0.5) if answer.label == name]
+    assert narrow.by("arm")["A"].level == 0.5
+    assert "by" not in estimate[name].to_dict()
+    with refuses(SurveyError, "variable"):
+        estimate[name].by("platform")
+
+
+def test_an_answer_of_a_survey_without_groups_does_not_split() -> None:
+    survey = sv.Survey(["tea", "coffee"], epsilon=2.0)
+    with refuses(SurveyError, "variable"):
+        survey.estimate(survey.simulate(["tea"] * 20, seed=1))["tea"].by("arm")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any, ClassVar
 
-from sottovoce.core.errors import UnknownAnswerError
+from sottovoce.core.errors import SurveyError, UnknownAnswerError
 
 __all__ = ["Answer", "aligned", "nearest_label", "unknown_answer", "within"]
 
@@ -48,6 +48,8 @@ class Answer:
         The confidence level of the interval.
     is_share
         Whether the answer is a share of the people, or a difference of shares, which is printed in per cent.
+    splits
+        The answers of the groups that a public variable makes, where the survey has groups: see `by`.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Answer:
     method: str = ""
     level: float = _USUAL
     is_share: bool = False
+    splits: Callable[[str], dict[str, Answer]] | None = field(default=None, repr=False, compare=False)
 
     row_fields: ClassVar[tuple[str, ...]] = ("label", "value", "raw", "low", "high")
     """What differs from answer to answer of an estimate: the columns of its tables."""
@@ -85,7 +88,19 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain values; None for numbers that are not finite."""
-        return _plain(asdict(self))
+        return _plain({one.name: getattr(self, one.name) for one in fields(self) if one.name != "splits"})
+
+    def by(self, variable: str) -> dict[str, Answer]:
+        """The same answer among the people of each group that a public variable makes, by its values.
+
+        ``estimate["tea"].by("arm")["B"]`` is the share of tea in arm B.
+        """
+        if self.splits is None:
+            raise SurveyError(
+                "this answer has no groups: answers of an estimate split where its survey states them, as in "
+                "groups={'arm': ['A', 'B']}"
+            ).at("variable")
+        return self.splits(variable)
 
     def __float__(self) -> float:
         return self.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -361,7 +361,13 @@ class Estimate:
             "method": interval.method,
             "level": level,
             "is_share": question.answers_are_shares,
+            "splits": None if self.groups is None else partial(self._split, self.label(index), level),
         }
+
+    def _split(self, label: str, level: float, variable: str) -> dict[str, Answer]:
+        """One answer of every group that a variable makes, by its values."""
+        picked = self.survey.question.compared(label)
+        return {value: picked.of(part, level) for value, part in self.by(variable).items()}
 
     # --- comparisons with other people's estimate: see `sottovoce.estimates.comparison` ---------------------------
 
