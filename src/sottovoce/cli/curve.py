@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sottovoce.cli.arguments import refuse_options
 from sottovoce.cli.connection import shown
-from sottovoce.cli.output import console, print_json, titled_table
+from sottovoce.cli.estimate_groups import chosen_option, deliver, wants_groups, write_tables
+from sottovoce.cli.output import console, print_json, titled_table, written_files
 from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ __all__ = [
     "draw_curve",
     "refuse_curve_options",
     "watch_curve",
-    "written_files",
 ]
 
 _ANSWERS: Final = 4
@@ -53,15 +53,27 @@ def refuse_curve_options(arguments: argparse.Namespace) -> None:
 
 
 def curve_of_files(totals: dict[str, ShardedAggregate]) -> Curve:
-    """The curve of the periods that files hold; all must be of one tracking survey."""
+    """The curve of the periods, or of their groups, that files hold; all must be of one tracking survey."""
     from sottovoce.core.errors import MismatchError
 
     tracked = {total.survey.tracked.id: total.survey.tracked for total in totals.values() if total.survey.tracked}
     if len(tracked) > 1:
         raise MismatchError(f"the files are periods of {len(tracked)} tracking surveys; give those of one")
     (tracking,) = tracked.values()
-    periods = ((total.survey.period, total) for total in totals.values())
-    return tracking.estimate({period.number: total.aggregate() for period, total in periods if period})
+    counted: dict[int, Any] = {}
+    for total in totals.values():
+        period, group = total.survey.period, total.survey.group
+        if period is None:
+            continue
+        if group is not None:
+            counted.setdefault(period.number, {})
+        if period.number in counted and (group is None) == isinstance(counted[period.number], dict):
+            raise MismatchError(f"the files hold {period.label} both whole and by group; give one of them")
+        if group is None:
+            counted[period.number] = total.aggregate()
+        else:
+            counted[period.number][group] = total.aggregate()
+    return tracking.estimate(counted)
 
 
 def watch_curve(arguments: argparse.Namespace, live: LiveSurvey) -> None:
@@ -73,6 +85,9 @@ def watch_curve(arguments: argparse.Namespace, live: LiveSurvey) -> None:
 
 def deliver_curve(arguments: argparse.Namespace, curve: Curve) -> None:
     """The curve as the options ask for it."""
+    if wants_groups(arguments):
+        deliver_group_curves(arguments, curve)
+        return
     draw_curve(arguments, curve)
     if arguments.csv is not None:
         curve.to_csv(arguments.csv, arguments.answer, arguments.level)
@@ -83,6 +98,43 @@ def deliver_curve(arguments: argparse.Namespace, curve: Curve) -> None:
         console().print(curve_page(curve, answers, arguments.level, smooth=arguments.smooth, always=always))
         return
     print_json(_result(arguments, curve), one_line=arguments.watch)
+
+
+def deliver_group_curves(arguments: argparse.Namespace, curve: Curve) -> None:
+    """The curves of groups, or two of them compared in every period."""
+    from sottovoce.estimates.comparing import compare
+    from sottovoce.estimates.table_files import stacked, write_csv, write_parquet
+    from sottovoce.figures.style import save_figure
+    from sottovoce.surveys.groups import typed_group
+
+    level = arguments.level
+    if chosen_option(arguments) == "compare":
+        refuse_options(arguments, "is for curves, and not for their difference: leave it out", "smooth")
+        names = None if arguments.answer is None else [arguments.answer]
+        looks = False if arguments.fixed else None
+        found = compare(curve, *map(typed_group, arguments.compare), answers=names, level=level, always=looks)
+        write_tables(arguments, found)
+        if arguments.picture is not None:
+            save_figure(found.plot(), arguments.picture)
+        deliver(arguments, str(found), found.to_dict())
+        return
+    refuse_options(arguments, "draws one curve, or with --compare two and their difference: leave it out", "picture")
+    curves = curve.by(arguments.by)
+    tables = {value: own.as_table(arguments.answer, level) for value, own in curves.items()}
+    table = stacked(tables, "group", {"survey": curve.tracking.id, "by": arguments.by})
+    if arguments.csv is not None:
+        write_csv(table, arguments.csv)
+    if arguments.parquet is not None:
+        write_parquet(table, arguments.parquet)
+    if arguments.json:
+        groups = {value: _result(arguments, own)["curves"] for value, own in curves.items()}
+        about = {"survey": curve.tracking.id, "title": curve.tracking.title, "kind": "tracking", "by": arguments.by}
+        print_json({**about, "groups": groups, **written_files(arguments)}, one_line=arguments.watch)
+        return
+    for value, own in curves.items():
+        console().print(f"{arguments.by} {value}", markup=False, highlight=False)
+        answers, always = curve_answers(arguments, own), not arguments.fixed
+        console().print(curve_page(own, answers, level, smooth=arguments.smooth, always=always))
 
 
 def draw_curve(arguments: argparse.Namespace, curve: Curve) -> None:
@@ -103,12 +155,6 @@ def _result(arguments: argparse.Namespace, curve: Curve) -> dict[str, Any]:
     curves = [curve.to_dict(answer, arguments.level, arguments.smooth, always) for answer in answers]
     about = {"survey": tracking.id, "title": tracking.title, "kind": "tracking"}
     return {**about, "curves": curves, **written_files(arguments)}
-
-
-def written_files(arguments: argparse.Namespace) -> dict[str, str]:
-    """The files that were written, by the name of their option."""
-    given = {name: getattr(arguments, name) for name in ("picture", "csv", "parquet")}
-    return {name: str(path) for name, path in given.items() if path is not None}
 
 
 def curve_answers(arguments: argparse.Namespace, curve: Curve) -> list[str | None]:

@@ -15,11 +15,16 @@ from sottovoce.cli.curve import (
     deliver_curve,
     refuse_curve_options,
     watch_curve,
-    written_files,
 )
-from sottovoce.cli.estimate_groups import add_group_options, deliver_groups, refuse_group_options, wants_groups
+from sottovoce.cli.estimate_groups import (
+    add_group_options,
+    deliver_groups,
+    estimate_of_groups,
+    refuse_group_options,
+    wants_groups,
+)
 from sottovoce.cli.estimate_table import estimate_page
-from sottovoce.cli.output import check_picture, console, print_json, working
+from sottovoce.cli.output import check_picture, console, print_json, working, written_files
 from sottovoce.core.progress import hushed
 
 if TYPE_CHECKING:
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from sottovoce.estimates.words.search import SearchRule
     from sottovoce.formats.sharded import ShardedAggregate
     from sottovoce.questions.base import Question
+    from sottovoce.surveys.survey import Survey
 
 __all__ = ["register"]
 
@@ -39,10 +45,11 @@ _ROWS = 20
 _DESCRIPTION = """\
 Estimate the answers from all reports counted so far: raw (unbiased) and projected (negative shares removed, total
 100 %), with intervals, a bound on the error, and how far malicious devices could have moved it. The estimate is
-computed here, from the collector's counts or from files that sottovoce aggregate wrote; several files are added up.
+computed here, from the collector's counts or from files that sottovoce aggregate wrote; several files are added up, and
+may be of the groups of one survey.
 A survey of words gives the words that were found, and the shares of any that are named with --word or --words.
 Of a survey with groups, --by shows the groups that a variable makes, --compare two of them, and --weights the answers
-of a population whose shares are known.
+of a population whose shares are known; --word names the words that are compared or weighed.
 A tracking survey gives the curve of one answer over the periods, with intervals, a band for all periods and its trend.
 An interval of one look is right that often if you look once. Who watches, looks often: with --watch, intervals hold at
 every look together until the survey is sealed, and so do those of open periods of a tracking survey.
@@ -59,6 +66,7 @@ examples:
   sottovoce estimate 3f9a11c2 --json
   sottovoce estimate 3f9a11c2 --csv colours.csv
   sottovoce estimate --aggregate monday.bin tuesday.bin
+  sottovoce estimate --aggregate a.bin b.bin --compare A B                              one file for each group
   sottovoce estimate Symptoms --word cough --words list.txt                             a survey of words
   sottovoce estimate Drinks --compare A B                                               a survey with groups
   sottovoce estimate Drinks --weights population.csv
@@ -153,10 +161,12 @@ def _run(arguments: argparse.Namespace) -> int:
         else:
             refuse_curve_options(arguments)
             _refuse_fixed_alone(arguments)
-            (once,) = total.values()
+            once, *others = total.values()
             _refuse_words_options(arguments, once.survey.question)
+            by_group = others or (once.survey.groups is not None and wants_groups(arguments))
             with working("estimating"):
-                estimate = once.estimate(_given_rule(arguments))
+                rule = _given_rule(arguments)
+                estimate = estimate_of_groups([once, *others], rule) if by_group else once.estimate(rule)
             _deliver(arguments, None, estimate.watched(arguments.always))
         return 0
     if arguments.survey is None:
@@ -188,7 +198,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _totals_of_files(arguments: argparse.Namespace) -> dict[str, ShardedAggregate]:
-    """The sum of all files by survey; there are several where they are periods of one tracking survey."""
+    """The sum of all files by survey; there are several where they are periods or groups of one survey."""
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.errors import MismatchError
     from sottovoce.engines.reports.files import identity
@@ -203,19 +213,26 @@ def _totals_of_files(arguments: argparse.Namespace) -> dict[str, ShardedAggregat
     for path in arguments.aggregate:
         file = AggregateFile.open(path)
         survey = file.survey
-        stated = survey.tracked or survey
+        stated = survey.tracked or survey.whole
         name = arguments.survey
         if name is not None and name != stated.title and not is_beginning(name, stated.id):
             raise MismatchError(
                 f"{path} has reports of survey {survey.id[:12]}, not of the given one; name that survey, or none"
             )
         before = next(iter(totals.values()), None)
-        if before is not None and survey.id not in totals and (survey.period is None or before.survey.period is None):
+        if before is not None and survey.id not in totals and not _parts_of_one(before.survey, survey):
             before + file  # raises: they are of two surveys
         totals[survey.id] = totals[survey.id] + file if survey.id in totals else file
     if not totals:
         raise UsageError("no file is given; --aggregate takes one or more")
     return totals
+
+
+def _parts_of_one(one: Survey, other: Survey) -> bool:
+    """Whether both are periods, or groups of one survey."""
+    if one.period is not None and other.period is not None:
+        return True
+    return one.group is not None and other.group is not None and one.whole.id == other.whole.id
 
 
 def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
@@ -346,7 +363,9 @@ def _refuse_options_of_one_estimate(arguments: argparse.Namespace) -> None:
     """Refuse options that a curve does not read: it has no sums, searches or influence."""
     names = ("top", "hostile", "always", *_OF_LISTED, *_OF_WORDS)
     refuse_options(arguments, "is for surveys that are asked once; follow an answer of this one with --answer", *names)
-    refuse_group_options(arguments, "is for surveys that are asked once")
+    refuse_options(arguments, "is for surveys that are asked once", "weights")
+    if wants_groups(arguments):
+        refuse_options(arguments, "of groups shows one look: leave --watch out", "watch")
 
 
 def _given_rule(arguments: argparse.Namespace) -> SearchRule | None:

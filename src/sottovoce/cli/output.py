@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import sys
@@ -28,6 +29,7 @@ __all__ = [
     "report_warning",
     "titled_table",
     "working",
+    "written_files",
 ]
 
 Advance: TypeAlias = Callable[[int], object]
@@ -135,3 +137,9 @@ def check_picture(path: Path | None) -> None:
     if path is not None:
         check_ending(path)
         check_file(path, "picture")
+
+
+def written_files(arguments: argparse.Namespace) -> dict[str, str]:
+    """The files that were written, by the name of their option."""
+    given = {name: getattr(arguments, name) for name in ("picture", "csv", "parquet")}
+    return {name: str(path) for name, path in given.items() if path is not None}

@@ -20,7 +20,7 @@ from sottovoce.core.errors import NoReportsError
 from sottovoce.core.words import plural
 from sottovoce.estimates.comparison import CONDITION, Comparison, Difference, p_text
 from sottovoce.estimates.curve import Curve, PeriodName
-from sottovoce.estimates.table_files import EstimateTable, FilePath, write_csv
+from sottovoce.estimates.table_files import EstimateTable, FilePath, write_csv, write_parquet
 from sottovoce.figures.curve import PeriodState
 from sottovoce.figures.two_curves import DrawnPair, plot_two_curves
 from sottovoce.theory.two_samples import holm
@@ -214,6 +214,10 @@ class CurveComparison:
     def to_csv(self, path: FilePath | None = None, answer: str | None = None) -> str:
         """CSV with a heading and one row per period, also written to a file if a path is given."""
         return write_csv(self.as_table(answer), path)
+
+    def to_parquet(self, path: FilePath, answer: str | None = None) -> None:
+        """Write the periods to a Parquet file. Needs pyarrow."""
+        write_parquet(self.as_table(answer), path)
 
     def plot(self, answer: str | None = None) -> Any:
         """Both groups over the periods, and below them their difference, on a new matplotlib figure; returns it."""

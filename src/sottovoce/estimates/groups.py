@@ -16,13 +16,16 @@ import numpy as np
 
 from sottovoce.core.answer import Answer, unknown_answer
 from sottovoce.core.errors import NoReportsError, SurveyError
-from sottovoce.core.words import plural
-from sottovoce.estimates.table_files import EstimateTable, FilePath, write_csv
+from sottovoce.core.limits import check_integer
+from sottovoce.core.words import guarantee, plural
+from sottovoce.estimates.table_files import EstimateTable, FilePath, stacked, write_csv, write_parquet
+from sottovoce.figures.groups import plot_groups
 from sottovoce.mechanisms.base import Counts
 
 __all__ = ["ByGroup", "Estimated", "GroupCounts", "GroupVariables", "label_of", "merged"]
 
 _MOST_ROWS = 10
+_ROWS_IN_PICTURES = 20
 
 Estimated: TypeAlias = Any
 """An `Estimate`, whose module imports this one."""
@@ -138,16 +141,41 @@ class ByGroup(Mapping[str, Any]):
 
     def __str__(self) -> str:
         """The first answers of all groups side by side."""
-        columns = list(self.estimates.items())
-        if not columns:
+        return self.text()
+
+    def text(self, level: float = 0.95, rows: int = _MOST_ROWS) -> str:
+        """A table of the answers that the estimate of everybody shows first."""
+        if not self.estimates:
             return f"no reports of any {self.variable}"
-        labels = [answer.label for answer in self.whole._first(_MOST_ROWS)]
-        rows = [("", *(f"{self.variable} {value}" for value, _ in columns))]
-        rows += [(label, *(_cell(estimate, label) for _, estimate in columns)) for label in labels]
-        rows.append(("", *(plural(estimate.n_reports, "report") for _, estimate in columns)))
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
+        columns, labels = self._columns(level, rows)
+        cells = [("", *columns)]
+        for label in labels:
+            cells.append((label, *(_cell(answers.get(label)) for answers in columns.values())))
+        cells.append(("", *(plural(estimate.n_reports, "report") for estimate in self.estimates.values())))
+        widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+        lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in cells)
         return "\n".join(line.rstrip() for line in lines)
+
+    def _columns(self, level: float, rows: int) -> tuple[dict[str, dict[str, Answer]], list[str]]:
+        """The answers of every group by label, and all labels: those of words differ."""
+        columns = {
+            label_of({self.variable: value}): {one.label: one for one in self._answers(estimate, level, rows)}
+            for value, estimate in self.estimates.items()
+        }
+        return columns, list(dict.fromkeys(label for answers in columns.values() for label in answers))
+
+    def plot(self, k: int = _ROWS_IN_PICTURES, level: float = 0.95) -> Any:
+        """All groups side by side in one picture: `k` answers with intervals; returns the matplotlib axes."""
+        columns, labels = self._columns(level, check_integer("k", k, 1, 2**53))
+        if not labels:
+            raise NoReportsError(f"no {self.variable} has an answer to draw: wait for more reports").at("variable")
+        reports = (
+            f"{name}: {plural(one.n_reports, 'report')}" for name, one in zip(columns, self.values(), strict=True)
+        )
+        caption = (
+            f"{'; '.join(reports)}; {guarantee(self.whole.epsilon, self.whole.delta)}, {100 * level:g} % intervals"
+        )
+        return plot_groups(columns, labels, f"{self.whole.survey.title}; {caption}".removeprefix("; "))
 
     def __repr__(self) -> str:
         return f"<estimates by {self.variable}: {', '.join(self.estimates)}>"
@@ -191,20 +219,17 @@ class ByGroup(Mapping[str, Any]):
     def as_table(self, level: float = 0.95) -> EstimateTable:
         """All answers of all groups below each other, with a column for the group."""
         parts = {value: estimate.as_table(level) for value, estimate in self.estimates.items()}
-        rows = [(part, row) for part in parts.values() for row in range(part.stop)]
-        texts = {"group": [value for value, part in parts.items() for _ in range(part.stop)]}
-        names = next(iter(parts.values())).columns if parts else ()
-        columns = {name: np.concatenate([part.columns[name] for part in parts.values()]) for name in names}
         about = {**self.whole.summary(level), "by": self.variable, "reports": self.n_reports}
-        return EstimateTable(about, lambda at: rows[at][0].label(rows[at][1]), columns, 0, len(rows), texts)
+        return stacked(parts, "group", about)
 
     def to_csv(self, path: FilePath | None = None, level: float = 0.95) -> str:
         """CSV with a heading and one row per group and answer, also written to a file if a path is given."""
         return write_csv(self.as_table(level), path)
 
+    def to_parquet(self, path: FilePath, level: float = 0.95) -> None:
+        """Write the same rows to a Parquet file. Needs pyarrow."""
+        write_parquet(self.as_table(level), path)
 
-def _cell(estimate: Estimated, label: str) -> str:
-    if label not in estimate:
-        return ""
-    answer: Answer = estimate[label]
-    return f"{answer.value_text} ({answer.interval_text})"
+
+def _cell(answer: Answer | None) -> str:
+    return "" if answer is None else f"{answer.value_text} ({answer.interval_text})"

@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import MissingExtraError, SurveyError
@@ -27,6 +28,7 @@ __all__ = [
     "FilePath",
     "arrow_table",
     "never_stop",
+    "stacked",
     "to_arrow",
     "to_csv",
     "to_parquet",
@@ -81,6 +83,20 @@ class EstimateTable:
             block: dict[str, list[Any]] = {"label": [self.label(row) for row in range(start, stop)]}
             block |= {name: list(column[start:stop]) for name, column in self.texts.items()}
             yield block | {name: column[start:stop].tolist() for name, column in self.columns.items()}
+
+
+def stacked(parts: Mapping[str, EstimateTable], column: str, about: dict[str, Any]) -> EstimateTable:
+    """Tables with the same columns below each other, with a column of text that names each."""
+    rows = [(part, row) for part in parts.values() for row in range(part.start, part.stop)]
+    texts = {column: [name for name, part in parts.items() for _ in range(part.start, part.stop)]}
+    some = next(iter(parts.values()), None)
+    for name in () if some is None else some.texts:
+        texts[name] = [part.texts[name][row] for part, row in rows]
+    columns = {
+        name: np.concatenate([part.columns[name][part.start : part.stop] for part in parts.values()])
+        for name in (() if some is None else some.columns)
+    }
+    return EstimateTable(about, lambda at: rows[at][0].label(rows[at][1]), columns, 0, len(rows), texts)
 
 
 def to_csv(table: EstimateTable, check_stop: CheckStop = never_stop) -> list[bytes]:

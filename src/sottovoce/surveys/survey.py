@@ -166,6 +166,21 @@ class Survey(SimulatedSurvey):
             self._members[chosen.number] = Survey.of_design(self.question, self.design, self.title, **terms)
         return self._members[chosen.number]
 
+    @cached_property
+    def whole(self) -> Survey:
+        """The survey that this is a group of, or itself.
+
+        Examples
+        --------
+        >>> survey = Survey(["yes", "no"], epsilon=1.0, groups={"arm": ["A", "B"]})
+        >>> survey.in_group("B").whole == survey
+        True
+        """
+        if self.group is None:
+            return self
+        terms: Any = {"period": self.period, "relay": self.relay, "groups": self.groups}
+        return Survey.of_design(self.question, self.design, self.title, **terms)
+
     @property
     def answered(self) -> Survey:
         """What a device runs: this survey, or that of its first group, whose reports differ from others in the tag."""
