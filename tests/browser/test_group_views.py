@@ -128,6 +128,28 @@ def test_weighted_answers_stand_beside_those_that_were_given(
         expect(row).to_contain_text(percent(one["value"]))
 
 
+def test_a_form_is_weighed_by_its_private_fields(service: Service, visitor: Visitor) -> None:
+    fields = {"age": ["18-39", "40+"], "drink": ["tea", "coffee"]}
+    survey = Survey(sv.records(fields, tables=2), epsilon=4.0, title=f"Form {secrets.token_hex(4)}")
+    publish(service, survey, 50)
+    people = zip(drawn(fields["age"], [0.7, 0.3], 600), drawn(fields["drink"], [0.4, 0.6], 600, seed=2), strict=True)
+    send(service, survey, [{"age": age, "drink": drink} for age, drink in people])
+    page = signed_in(visitor, service, f"/survey/{survey.id}")
+    card = page.get_by_role("region", name="A known population")
+    card.get_by_text("On", exact=True).click()
+    card.get_by_label("or its text").fill("variable,value,share\nage,18-39,0.4\nage,40+,0.6")
+    card.get_by_role("button", name="Weigh").click()
+    population = {"age": {"18-39": 0.4, "40+": 0.6}}
+    answer = service.ask("POST", f"/v1/surveys/{survey.id}/weighted", json={"population": population})
+    expect(card).to_contain_text(
+        f"weighed by 2 known shares, worth {answer.json['effective_reports']:,.0f} without weights"
+    )
+    card.get_by_text("Numbers", exact=True).click()
+    expect(card.get_by_role("row", name=re.compile("^drink=tea"))).to_contain_text(
+        percent(answer.json["answers"][0]["value"])
+    )
+
+
 def test_groups_can_be_taken_away(service: Service, visitor: Visitor, drinks: Survey) -> None:
     page = opened(service, visitor, drinks)
     for name, lines in (("Groups side by side", 1 + 2 * len(LABELS)), ("Difference of two groups", 1 + len(LABELS))):

@@ -1,11 +1,11 @@
 /** Groups in words and pictures, and a population as it is typed or read from a file. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ByGroupBody, ComparisonBody, WeightedBody } from "../src/parts/api_types.js";
+import type { ByGroupBody, ComparisonBody, Picture, WeightedBody } from "../src/parts/api_types.js";
 import { extent, tableOf, thickness, told } from "../src/charts/clusters_data.js";
 import { differences, sideBySide } from "../src/views/groups/pictures.js";
 import { readPopulation, totalOf, typedPopulation } from "../src/views/groups/population.js";
-import { effectiveWords, jointWords, pWords, signed, tooFewWords, unitOf, verdict, watchedWords, writer } from "../src/views/groups/words.js";
+import { effectiveWords, figuresBeside, jointWords, pWords, signed, tooFewWords, unitOf, verdict, watchedWords, writer } from "../src/views/groups/words.js";
 
 const row = (label: string, value: number) => ({ label, value, raw: value, low: value - 0.02, high: value + 0.02 });
 const BY: ByGroupBody = {
@@ -62,8 +62,16 @@ test("while the survey is open the test is the watched one, and one of one look 
 });
 
 test("weights tell what they cost", () => {
-  const found = { n_reports: 13_000, effective_reports: 8830.4, groups: [{}, {}] } as WeightedBody;
+  const found = { n_reports: 13_000, effective_reports: 8830.4, groups: [{ n_reports: 9 }, { n_reports: 7 }] } as WeightedBody;
+  const fields = { ...found, groups: [{ n_reports: null }, { n_reports: null }] } as WeightedBody;
+  assert.match(effectiveWords(fields), /weighed by 2 known shares, worth/);
   assert.equal(effectiveWords(found), "13,000 reports weighed by 2 groups, worth 8,830 without weights (67.9\u00a0%).");
+});
+
+test("means are told weighted and as they were answered", () => {
+  const picture = { figures: [{ name: "mean of time", unit: "minutes", value: 5.07, low: 4, high: 6, least: 0, most: 10 }] } as unknown as Picture;
+  const body = { answers: [row("drink=tea", 0.5), { ...row("mean of time", 5.06), low: 4.83, high: 5.3 }] } as WeightedBody;
+  assert.deepEqual(figuresBeside(picture, body), ["Mean of time: 5.06\u00a0minutes (4.83\u00a0minutes to 5.30\u00a0minutes); as answered 5.07\u00a0minutes"]);
 });
 
 test("a population is read from a file, in any order of its columns, and what is wrong is said", () => {

@@ -19,6 +19,8 @@ interface KindFacts {
   measure?: Measure | ((parameters: Parameters) => Measure);
   /** Whether a plan can be made to find answers that nobody listed. */
   isOpen?: boolean;
+  /** Whether people fill in private fields, whose shares in the population may be known. */
+  isForm?: boolean;
   /** What is said with its shares. */
   note?: string;
 }
@@ -41,7 +43,7 @@ const FACTS: Readonly<Record<string, KindFacts>> = {
     measure: SHARE,
     note: "People may tick several options, so shares need not add up to 100\u00a0%.",
   },
-  records: { picture: "M5 4H39V25H5ZM5 11H39M5 18H39M17 4V25M28 4V25", measure: SHARE },
+  records: { picture: "M5 4H39V25H5ZM5 11H39M5 18H39M17 4V25M28 4V25", measure: SHARE, isForm: true },
   words: {
     picture: "M4 6H22M4 13H14M4 20H18M4 27H10M28 4H40M28 10H35",
     measure: { one: "the share of one word", unit: null },

@@ -7,11 +7,12 @@ import { el, fill } from "../../parts/dom.js";
 import { count, counted, figure, percent, plain } from "../../parts/format.js";
 import { inWords, sentence } from "../../parts/trouble.js";
 import { Refetch } from "../../parts/refetch.js";
+import { factsOf } from "../../questions/kinds.js";
 import { switchOf } from "../shared/switch.js";
 import { chartCard } from "./chart_card.js";
 import { beside } from "./pictures.js";
 import { type Population, readPopulation, totalOf, type TypedShares, typedPopulation } from "./population.js";
-import { effectiveWords, type AnswerUnit } from "./words.js";
+import { type AnswerUnit, effectiveWords, figuresBeside } from "./words.js";
 
 /** Most words that are weighed. */
 const WORDS = 20;
@@ -23,7 +24,7 @@ export interface WeightsView {
   stop(): void;
 }
 
-export function weightsView({ id, title }: Status, variables: Record<string, string[]>): WeightsView {
+export function weightsView({ id, kind, title }: Status, variables: Record<string, string[]>): WeightsView {
   const typed: TypedShares = Object.fromEntries(Object.entries(variables).map(([name, values]) => [name, Object.fromEntries(values.map((value) => [value, ""]))]));
   /** Shares of variables that are no public groups, such as private fields of a form: from a file only. */
   let others: Population = {};
@@ -40,11 +41,11 @@ export function weightsView({ id, title }: Status, variables: Record<string, str
   const form = el(
     "form",
     { class: "weights-form", hidden: true, novalidate: true, onsubmit: (event: Event) => weigh(event) },
-    el("p", { class: "quiet" }, "The share of every value in the population, from a census or from your own accounts."),
+    el("p", { class: "quiet" }, "The share of every value in the population, from a census or from your own accounts.", factsOf(kind).isForm ? " Private fields of the form are weighed too: name them in a file." : ""),
     shares,
     el(
       "details",
-      {},
+      { open: Object.keys(variables).length === 0 },
       el("summary", {}, "From a file"),
       el("label", { for: file.id }, "A CSV file with the columns variable, value and share (0 to 1)"),
       file,
@@ -117,8 +118,11 @@ export function weightsView({ id, title }: Status, variables: Record<string, str
       el("p", {}, el("strong", {}, effectiveWords(found))),
       el("ul", { class: "notes" }, ...[...found.notes, "intervals of weighted answers are those of one look"].map((note) => el("li", {}, sentence(plain(note))))),
       weighedTable(found),
+      el("ul", { class: "notes" }, ...figuresBeside(now, found).map((line) => el("li", { class: "figures" }, plain(line)))),
     );
-    chart.draw(beside(now, found, measured), caption);
+    const spec = beside(now, found, measured);
+    if (spec.labels.length > 0) chart.draw(spec, caption);
+    else chart.clear();
   }
 
   drawShares();
@@ -130,6 +134,13 @@ export function weightsView({ id, title }: Status, variables: Record<string, str
     },
     stop: () => asked.stop(),
   };
+}
+
+/** A form without public groups: its private fields can be weighed, and nothing else is asked for. */
+export function formWeights(first: Status): { element: HTMLElement; update(picture: Picture): void; stop(): void } {
+  const weights = weightsView(first, {});
+  const element = el("div", { class: "groups-cards" }, weights.element);
+  return { element, update: (picture) => weights.update(picture, { share: true, unit: "" }), stop: weights.stop };
 }
 
 /** Words have to be named: those that are certain. Of other questions all answers are weighed. */
@@ -183,7 +194,7 @@ function weighedTable({ groups }: WeightedBody): HTMLElement {
       el(
         "table",
         {},
-        el("thead", {}, el("tr", {}, ...["group", "share of the population", "reports", "a report counts"].map(column))),
+        el("thead", {}, el("tr", {}, ...["group", "share of the population", "reports", "each counts"].map(column))),
         el(
           "tbody",
           {},

@@ -1,7 +1,8 @@
 /** What groups, their differences and weighted answers come to, in words. */
 import { even } from "../../charts/words.js";
-import type { ByGroupBody, ComparisonBody, WeightedBody } from "../../parts/api_types.js";
+import type { ByGroupBody, ComparisonBody, Picture, WeightedBody } from "../../parts/api_types.js";
 import { count, counted, figure, percent } from "../../parts/format.js";
+import { capital } from "../../parts/trouble.js";
 import type { Looks } from "../shared/looks.js";
 
 type MaybeNumber = number | null | undefined;
@@ -66,5 +67,18 @@ export function tooFewWords({ groups }: ByGroupBody): string | null {
 }
 
 /** What weights cost: how many reports without weights would tell as much. */
-export const effectiveWords = ({ n_reports: reports, effective_reports: effective, groups }: WeightedBody): string =>
-  `${counted(reports, "report")} weighed by ${counted(groups.length, "group")}, worth ${count(Math.round(effective))} without weights (${percent(effective / reports)}).`;
+export function effectiveWords({ n_reports: reports, effective_reports: effective, groups }: WeightedBody): string {
+  const isPublic = groups.every(({ n_reports: n }) => n !== null);
+  const by = isPublic ? counted(groups.length, "group") : counted(groups.length, "known share");
+  return `${counted(reports, "report")} weighed by ${by}, worth ${count(Math.round(effective))} without weights (${percent(effective / reports)}).`;
+}
+
+/** Means and other figures of numbers, which are no bars: weighted, and as they were answered. */
+export function figuresBeside({ figures }: Picture, { answers }: WeightedBody): string[] {
+  return answers.flatMap(({ label, value, low, high }) => {
+    const given = figures.find(({ name }) => name === label);
+    if (given === undefined) return [];
+    const write = writer({ share: false, unit: given.unit }, [given.value, value, low, high]);
+    return [`${capital(label)}: ${write(value)} (${write(low)} to ${write(high)}); as answered ${write(given.value)}`];
+  });
+}

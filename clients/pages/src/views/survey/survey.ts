@@ -10,6 +10,7 @@ import { boundView } from "./bound.js";
 import { certificateView } from "./certificate.js";
 import { showConversation } from "../conversation/conversation.js";
 import { groupsView } from "../groups/groups.js";
+import { formWeights } from "../groups/weights.js";
 import { embedView } from "../shared/embed.js";
 import { estimateView } from "./estimate.js";
 import { exportsView, peopleLink } from "../shared/exports.js";
@@ -17,6 +18,7 @@ import { endView } from "../shared/end.js";
 import { headView, tooFew } from "../shared/head.js";
 import { showTracking } from "../tracking/tracking.js";
 import { Refetch } from "../../parts/refetch.js";
+import { factsOf } from "../../questions/kinds.js";
 import { wordsView } from "./words.js";
 
 export async function showSurvey(page: HTMLElement, context: ViewContext): Promise<void> {
@@ -37,7 +39,7 @@ function showEstimate(page: HTMLElement, { session }: ViewContext, first: Status
     pictures.wanted();
   });
   const words = wordsView(id);
-  const groups = first.groups ? groupsView(first, first.groups, estimate.choice) : null;
+  const groups = first.groups ? groupsView(first, first.groups, estimate.choice) : factsOf(first.kind).isForm ? formWeights(first) : null;
   const bound = boundView(first);
   const certificate = certificateView(id);
   const end = endView(session, first);
