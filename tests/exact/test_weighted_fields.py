@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,6 +89,37 @@ def test_errors_are_those_of_the_derivative(method: str, tables: int, population
     variance = covariance(design, row[None], answers.population, estimate.n_reports)[0, 0]
     stated = estimate.weighted(population, names, method=method).standard_errors[0]
     assert stated == pytest.approx(np.sqrt(variance), rel=1e-4)
+
+
+@pytest.mark.parametrize("method", ["greg", "rake"])
+def test_the_weights_are_those_of_a_survey_package(method: str) -> None:
+    """Without noise: raw tables that are exactly those of the sample. `tools/make_known_weights.py` asked samplics."""
+    known = json.loads((Path(__file__).parent / "known_weights.json").read_text())
+    values, counts = known["values"], np.array(known["counts"])
+    cells = [(*cell, drink) for cell in product(*values.values()) for drink in ("tea", "coffee")]
+    survey = sv.Survey(sv.records({**values, "drink": ["tea", "coffee"]}, tables=3), epsilon=8.0)
+    inputs = np.array([survey.question.private_input(list(cell)) for cell in cells])
+    shares = np.repeat(counts / counts.sum() / 2, 2)  # half of every cell drinks tea
+    exact = shares @ survey.design.workload.columns(inputs)
+    drawn = survey.estimate(survey.simulate_aggregate([cell for cell in cells for _ in range(2_000)], seed=1))
+    estimate = replace(drawn, raw=exact, values=exact.copy())
+    named = [
+        ", ".join(f"{name}={value}" for name, value in zip(values, cell, strict=True))
+        for cell in product(*values.values())
+    ]
+    weighted = estimate.weighted(known["margins"], [*named, "drink=tea"], method=method)
+    found = np.array([weighted[name].raw for name in named]) / (counts / counts.sum())
+    np.testing.assert_allclose(found, known["weights"][method], rtol=1e-9)
+
+
+def test_groups_are_raked_as_by_a_survey_package() -> None:
+    known = json.loads((Path(__file__).parent / "known_weights.json").read_text())
+    values, counts = known["values"], known["counts"]
+    survey = sv.Survey(["tea", "coffee"], epsilon=2.0, groups=values)
+    labels = [group.label for group in survey.groups or ()]
+    people = {label: ["tea"] * count for label, count in zip(labels, counts, strict=True)}
+    weighted = survey.estimate(survey.simulate_groups(people, seed=1)).weighted(known["margins"])
+    np.testing.assert_allclose([group.factor for group in weighted.groups], known["weights"]["rake"], rtol=1e-9)
 
 
 def test_a_number_has_its_weighted_mean() -> None:
