@@ -101,7 +101,7 @@ def measure_coverage(
     --------
     >>> import sottovoce as sv
     >>> survey = sv.Survey(sv.shares(8), epsilon=1.0, mechanism="randomized_response")
-    >>> found = measure_coverage(survey, np.full(8, 1 / 8), 500, repeats=200, seed=1)
+    >>> found = measure_coverage(survey, np.full(8, 1 / 8), 500, repeats=60, seed=1)
     >>> found.single > 0.95 - 2 * found.single_error, found.evidence < 3
     (True, True)
     """

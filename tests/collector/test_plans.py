@@ -44,13 +44,13 @@ def refused(api: Api, said: dict[str, Any], status: int = 422) -> tuple[str, str
 
 
 KINDS: dict[str, dict[str, Any]] = {
-    "shares": {"kind": "shares", "parameters": {"values": 300}},
+    "shares": {"kind": "shares", "parameters": {"values": 60}},
     "queries": {"kind": "queries", "parameters": {"workload": "prefix:12"}},
     "vector": {"kind": "vector", "parameters": {"dimension": 20, "radius": 2.0}},
     "panel": {"kind": "panel", "parameters": {"rounds": 20}},
 }
 ASKED: dict[str, Any] = {
-    "shares": sv.shares(300),
+    "shares": sv.shares(60),
     "queries": sv.queries(parse_workload("prefix:12")),
     "vector": sv.vector(20, 2.0),
 }
@@ -116,7 +116,7 @@ COMPARED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("unknown", COMPARED)
 def test_two_groups_are_planned_as_by_the_library(api: Api, unknown: str) -> None:
     asked = COMPARED[unknown]
-    told, found = planned(api, **KINDS["shares"], **asked), plan(sv.shares(300), **asked)
+    told, found = planned(api, **KINDS["shares"], **asked), plan(sv.shares(60), **asked)
     own = found.to_dict()
     assert own.pop("kind") == "comparison"
     compared = {name: own.pop(name) for name in ("groups", "ratio", "difference", "power")}
@@ -150,7 +150,7 @@ def test_a_panel_has_no_groups_to_plan(api: Api) -> None:
 @pytest.mark.parametrize("aim", [{"people": 100_000}, {"margin": 0.02, "least": 5000, "epsilon": 3.0}])
 def test_a_shuffler_is_planned_as_by_the_library(api: Api, aim: dict[str, Any]) -> None:
     asked = {"central_epsilon": 0.5, "delta": 1e-8, **aim}
-    told, found = planned(api, **KINDS["shares"], **asked), plan(sv.shares(300), **asked)
+    told, found = planned(api, **KINDS["shares"], **asked), plan(sv.shares(60), **asked)
     assert found.central is not None
     certificate, central = found.central.certificate, told["central"]
     own = found.to_dict() | {"central": central}
@@ -338,7 +338,7 @@ def parameters(kind: str, **given: Any) -> dict[str, Any]:
         (KINDS["shares"] | UNKNOWN["error"] | {"max_report_bytes": 0}, "max_report_bytes"),
         (KINDS["shares"] | UNKNOWN["error"] | {"max_report_bytes": 1, "mechanism": "codebook"}, "mechanism"),
         (KINDS["shares"] | UNKNOWN["error"] | {"population": [1.0]}, "population"),
-        (KINDS["shares"] | UNKNOWN["error"] | {"population": [2.0] * 300}, "population"),
+        (KINDS["shares"] | UNKNOWN["error"] | {"population": [2.0] * 60}, "population"),
         (KINDS["vector"] | UNKNOWN["error"] | {"population": "uniform"}, "population"),
         (parameters("shares", values=2**40) | {"population": "uniform"}, "population"),
         (
