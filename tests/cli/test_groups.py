@@ -36,6 +36,8 @@ def test_from_creating_to_comparing(run: Any, service: Service, tmp_path: Path) 
     assert refused.status == 2
     assert "arm A, arm B" in refused.err
     assert "Drinks, arm B" in run(*answer, "--group", "B").out
+    # One report over all groups: asked again for another, the device sends the same, for the first.
+    assert "Drinks, arm B" in run(*answer, "--group", "A").out
     for group, tea in (("A", 150), ("B", 50)):
         member = survey.in_group(group)
         service.send(member, honest(member, "tea", tea) + honest(member, "coffee", 200 - tea))
