@@ -69,9 +69,10 @@ test("weights tell what they cost", () => {
 });
 
 test("means are told weighted and as they were answered", () => {
-  const picture = { figures: [{ name: "mean of time", unit: "minutes", value: 5.07, low: 4, high: 6, least: 0, most: 10 }] } as unknown as Picture;
+  const picture = { figures: [{ name: "mean of time", unit: "minutes", value: 5.07, low: 4, high: 6, least: 0, most: 10 }], labels: ["drink=tea"] } as unknown as Picture;
   const body = { answers: [row("drink=tea", 0.5), { ...row("mean of time", 5.06), low: 4.83, high: 5.3 }] } as WeightedBody;
   assert.deepEqual(figuresBeside(picture, body), ["Mean of time: 5.06\u00a0minutes (4.83\u00a0minutes to 5.30\u00a0minutes); as answered 5.07\u00a0minutes"]);
+  assert.deepEqual(figuresBeside({ ...picture, labels: ["mean of time"] }, body), [], "a bar says it");
 });
 
 test("a population is read from a file, in any order of its columns, and what is wrong is said", () => {

@@ -74,9 +74,9 @@ export function effectiveWords({ n_reports: reports, effective_reports: effectiv
 }
 
 /** Means and other figures of numbers, which are no bars: weighted, and as they were answered. */
-export function figuresBeside({ figures }: Picture, { answers }: WeightedBody): string[] {
+export function figuresBeside({ figures, labels }: Picture, { answers }: WeightedBody): string[] {
   return answers.flatMap(({ label, value, low, high }) => {
-    const given = figures.find(({ name }) => name === label);
+    const given = labels.includes(label) ? undefined : figures.find(({ name }) => name === label);
     if (given === undefined) return [];
     const write = writer({ share: false, unit: given.unit }, [given.value, value, low, high]);
     return [`${capital(label)}: ${write(value)} (${write(low)} to ${write(high)}); as answered ${write(given.value)}`];
