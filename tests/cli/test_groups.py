@@ -148,6 +148,8 @@ def test_files_of_groups(run: Any, files: tuple[dict[str, Aggregate], list[str]]
     population.write_text("variable,value,share\narm,A,0.1\narm,B,0.9\n")
     weighed = run(*asked, "--weights", str(population), "--json").json
     assert weighed["answers"][0]["raw"] == estimate.weighted(population)["tea"].raw
+    watched = run(*asked, "--weights", str(population), "--always")
+    assert (watched.status, "--always is for --by and --compare" in watched.err) == (2, True)
     alone = run("estimate", "--aggregate", paths[0], "--json").json
     assert (alone["group"], alone["n_reports"]) == ("arm A", 400)
 

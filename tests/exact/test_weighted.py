@@ -162,3 +162,12 @@ def test_a_survey_without_groups_is_not_weighed() -> None:
     plain = sv.Survey(["tea", "coffee"], epsilon=1.0)
     with refuses(SurveyError, "population"):
         plain.estimate(plain.simulate(["tea"], seed=1)).weighted(HALVES)
+
+
+def test_a_watched_estimate_is_not_weighed_with_intervals_of_one_look() -> None:
+    survey = sv.Survey(["tea", "coffee"], epsilon=2.0, groups={"arm": ["A", "B"]})
+    estimate = survey.estimate(survey.simulate_groups({"A": ["tea"] * 50, "B": ["coffee"] * 50}, seed=1))
+    population = {"arm": {"A": 0.5, "B": 0.5}}
+    with refuses(SurveyError, "always"):
+        estimate.watched().weighted(population)
+    assert len(estimate.watched().watched(False).weighted(population)) == 2

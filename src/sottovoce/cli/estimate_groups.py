@@ -112,7 +112,7 @@ def deliver_groups(arguments: argparse.Namespace, estimate: Estimate) -> None:
         write_tables(arguments, found)
         picture = found.plot
     else:
-        refuse_options(arguments, "is for --by and --compare: leave it out", "top", "csv", "parquet")
+        refuse_options(arguments, "is for --by and --compare: leave it out", "top", "csv", "parquet", "always")
         found = estimate.weighted(arguments.weights, answers=arguments.word, level=level, method=arguments.method)
         text, plain = str(found), found.to_dict()
         picture = found.plot

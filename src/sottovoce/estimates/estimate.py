@@ -277,6 +277,11 @@ class Estimate:
             people answer less often than others.
         """
         check_level(level)
+        if self.always is not None:
+            raise SurveyError(
+                "weighed answers have intervals of one look, and this estimate is watched: weigh "
+                "estimate.watched(False), once, when no more reports come in"
+            ).at("always")
         names = None if answers is None else check_names(answers)
         return self._weighed(read_population(population), names, level, check_method(method))
 
