@@ -22,7 +22,7 @@ from sottovoce.workloads import Identity, Prefix
 
 ASKED: dict[str, tuple[tuple[str, ...], Question]] = {
     "shares": (("shares", "--values", "40"), Shares(40)),
-    "queries": (("queries", "--workload", "prefix:24"), Queries(Prefix(24))),
+    "queries": (("queries", "--workload", "prefix:8"), Queries(Prefix(8))),
     "vector": (("vector", "--dimension", "8", "--radius", "3"), Vector(8, 3.0)),
     "number": (("number", "--low", "0", "--high", "3", "--unit", "m"), Number.of(low=0, high=3, unit="m")),
     "choices": (("choices", "--options", "a,b,c,d", "--most", "2"), Choices(list("abcd"), 2)),
