@@ -75,7 +75,7 @@ def test_records_of_a_panel_without_end() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mechanism", ["codebook", "rejection", "gaussian"])
+@pytest.mark.parametrize("mechanism", ["gaussian", "rejection", "codebook"])
 def test_vector_surveys_are_sampled(mechanism: str) -> None:
     delta = 1e-6 if mechanism == "gaussian" else 0.0
     mean = sv.Survey(sv.vector(3, 2.0), epsilon=1.0, delta=delta, mechanism=mechanism, people=2000)

@@ -43,6 +43,7 @@ def test_a_relay_says_how_many_and_with_what_delta(run: Run, tmp_path: Path) -> 
     assert told["epsilon"] == survey().amplified(people=3000, delta=1e-7).epsilon
 
 
+@pytest.mark.slow
 def test_several_surveys_are_composed(run: Run, stated: Path) -> None:
     found = survey().amplified(people=100_000, delta=1e-6)
     composed = sv.compose([found, found], delta=1e-6, times=3)
@@ -122,6 +123,7 @@ def test_a_plan_under_a_shuffler_is_that_of_python(run: Run) -> None:
     assert publish in shown
 
 
+@pytest.mark.slow
 def test_a_smaller_batch_and_a_limit_of_the_local_epsilon(run: Run) -> None:
     words = ("plan", "shares", "--values", "40", *GOAL, "--margin", "0.02", "--least", "5000", "--epsilon", "2")
     found = sv.plan(sv.shares(40), central_epsilon=0.5, delta=1e-8, margin=0.02, least=5000, epsilon=2.0)

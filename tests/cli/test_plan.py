@@ -168,6 +168,7 @@ def test_the_command_that_publishes_makes_the_planned_survey(run, kind, given):
     assert parsed.state(parsed).id == run(*words, "--json").json["survey"]
 
 
+@pytest.mark.slow
 def test_a_plan_for_one_population_is_published_with_its_own_design(run):
     words = ("plan", "shares", "--values", "300", "--epsilon", "1", "--people", "1e5", "--population", "zipf")
     (publish,) = [line for line in run(*words).out.splitlines() if line.startswith("to publish it:")]

@@ -248,6 +248,7 @@ def test_a_short_report_is_kept_to(api: Api) -> None:
     assert "bytes" in left_out["reason"]
 
 
+@pytest.mark.slow
 def test_what_is_not_tried_says_so(api: Api) -> None:
     said = {"kind": "queries", "parameters": {"workload": f"prefix:{FactorizedStrategy.quick_values + 1}"}}
     told = planned(api, **said, **UNKNOWN["error"])

@@ -62,6 +62,7 @@ def test_a_master_that_does_not_answer() -> None:
         assert told.value.code == "unreachable"
 
 
+@pytest.mark.slow
 def test_a_master_that_takes_connections_and_says_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}"
