@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sottovoce.questions.number import number
     from sottovoce.questions.queries import queries
     from sottovoce.questions.records import records
+    from sottovoce.questions.relation import relation
     from sottovoce.questions.shares import shares
     from sottovoce.questions.vector import vector
     from sottovoce.questions.words import words
@@ -72,6 +73,7 @@ _HOMES = {
     "queries": "questions.queries",
     "query": "expressions",
     "records": "questions.records",
+    "relation": "questions.relation",
     "shares": "questions.shares",
     "vector": "questions.vector",
     "words": "questions.words",
@@ -119,6 +121,7 @@ __all__ = [
     "query",
     "questions",
     "records",
+    "relation",
     "shares",
     "vector",
     "words",

@@ -38,7 +38,7 @@ def test_counted_reports_bound_the_exact_moments(epsilon: float) -> None:
     counts = np.rint(reports * mechanism.report_chances(shares)).astype(np.int64)
     law = TableLaw(6, reports, 0.025)
     law.limits = 1
-    law.add_listed(mechanism, int(counts.sum()), counts, rows, place, place)
+    law.add_geometry(mechanism, int(counts.sum()), counts, rows, place, place)
     moments = mechanism.second_moments(rows)
     assert (law.moment >= moments @ shares * (1 - 1e-5)).all()
     assert (law.moment <= moments @ shares * 1.02).all()

@@ -22,6 +22,7 @@ from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.one_option import OneOption
+from sottovoce.mechanisms.products import Products
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.rejection import Rejection
@@ -94,6 +95,7 @@ REGISTRY: Final[Registry[Mechanism]] = Registry(
             MatrixChannel,
             RoundedChannel,
             Tables,
+            Products,
             HashedPrefixes,
             SetSelection,
             Wheel,

@@ -15,6 +15,7 @@ from sottovoce.questions.choices import Choices
 from sottovoce.questions.number import Number
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.records import Records
+from sottovoce.questions.relation import Relation
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 from sottovoce.questions.words import Words
@@ -53,7 +54,7 @@ def _check_parameters(kind: type[Question]) -> None:
 REGISTRY: Final[Registry[Question]] = Registry(
     "question",
     Question,
-    (Shares, Queries, Vector, Choices, Number, Records, Words),
+    (Shares, Queries, Vector, Choices, Number, Records, Relation, Words),
     name="kind",
     check=_check_parameters,
 )

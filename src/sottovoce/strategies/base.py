@@ -25,6 +25,7 @@ from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
+from sottovoce.mechanisms.products import Products
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.mechanisms.tables import Tables
 from sottovoce.mechanisms.vector import VectorMechanism
@@ -77,7 +78,7 @@ class Strategy(abc.ABC):
     workload: Any
     """A `Workload`; or a `Body`."""
 
-    mechanism: ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes
+    mechanism: ChannelMechanism | VectorMechanism | SetMechanism | Tables | Products | HashedPrefixes
 
     @classmethod
     @abc.abstractmethod

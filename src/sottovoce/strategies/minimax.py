@@ -32,7 +32,7 @@ from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.workloads import Workload
 from sottovoce.workloads.table import Moments
 
-__all__ = ["MinimaxStrategy"]
+__all__ = ["MinimaxStrategy", "check_estimates"]
 
 _LARGEST: Final = 1e9
 """Largest estimate, in halves of the range; at the smallest epsilon they reach 10^6."""
@@ -68,13 +68,13 @@ class MinimaxStrategy(ListedStrategy):
         matrix = self.mechanism.matrix
         if (self.mechanism.domain_size, matrix.values) != (grid.positions, grid.points):
             raise WorkloadError("the channel and the number have different grids").at("workload")
-        _check_estimates(self.estimates, matrix.reports)
+        check_estimates(self.estimates, matrix.reports)
 
     @classmethod
     def of(cls, workload: Workload, epsilon: float, matrix: ChannelMatrix, estimates: Floats) -> Self:
         """The strategy with this channel."""
         moments = _one_mean(workload)
-        _check_estimates(estimates, matrix.reports)
+        check_estimates(estimates, matrix.reports)
         return cls(moments, RoundedChannel(moments.grid.positions, epsilon, matrix), tuple(estimates.tolist()))
 
     @classmethod
@@ -245,7 +245,7 @@ def _one_mean(workload: Workload) -> Moments:
     return workload
 
 
-def _check_estimates(estimates: Any, reports: int) -> None:
+def check_estimates(estimates: Any, reports: int) -> None:
     try:
         array = np.asarray(estimates, dtype=np.float64)
     except (TypeError, ValueError):

@@ -20,6 +20,7 @@ from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.relations.strategy import ProductsStrategy
 from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.setting import Statement
 from sottovoce.strategies.tables.strategy import TablesStrategy
@@ -42,6 +43,7 @@ REGISTRY: Final[Registry[Strategy]] = Registry(
         HaarStrategy,
         FourierStrategy,
         TablesStrategy,
+        ProductsStrategy,
         Histogram,
         SetStrategy,
         MinimaxStrategy,

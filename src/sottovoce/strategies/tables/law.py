@@ -19,39 +19,19 @@ from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.support import SupportMechanism
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
 from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.parts import UNKNOWN, PartsLaw
 from sottovoce.strategies.laws.spread import Spread
-from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.strategies.tables.combination import TableCombination
 from sottovoce.strategies.tables.components import subsets
-from sottovoce.theory.tails import deviation, mean_limit
 
 __all__ = ["law_of_tables", "mean_squares_of_reports", "spread_of_tables"]
-
-_SPENT: Final = 0.05
-"""The part of a miss that goes to each of two limits of the variance that the reports tell."""
-
-_UNKNOWN: Final = 1e12
-"""The variance of answers that no report is about; their intervals are the whole range."""
-
-_FLAT: Final = -1e-9
-"""The bend of a variance that does not depend on the true answer."""
 
 COMBINED: Final = "of combined tables: for a population that people are drawn from"
 NOBODY: Final = "nobody was asked for some tables: their answers can be anything"
 
 
-class TableLaw:
+class TableLaw(PartsLaw):
     """Sums over tables, for every answer or combination."""
-
-    def __init__(self, count: int, n: int, miss: float) -> None:
-        self.n, self.miss, self.spent = n, miss, _SPENT * miss
-        self.floor, self.reach = np.zeros(count), np.zeros(count)
-        self.moment, self.largest = np.zeros(count), np.zeros(count)
-        self.moment_variance, self.moment_reach = np.zeros(count), np.zeros(count)
-        self.main, self.mean = np.zeros(count), np.zeros(count)
-        self.unknown = np.zeros(count, dtype=np.bool_)
-        self.limits = 0
-        self.tables = np.zeros(count, dtype=np.int64)
 
     def add(
         self, mechanism: SupportMechanism, reports: int, shares: Floats, rows: Floats, asked: Any, index: Any
@@ -71,56 +51,16 @@ class TableLaw:
         self.moment_reach[asked] = np.maximum(self.moment_reach[asked], (scale**2 * width)[index])
         self._add_mean(scale, reports, rows @ shares, middle, largest, reach, asked, index)
 
-    def add_listed(
+    def add_geometry(
         self, mechanism: ProjectiveGeometry, reports: int, counts: Counts, rows: Floats, asked: Any, index: Any
     ) -> None:
-        """`add` for a table whose possible reports are all counted: the mean of X^2 is known from the counts.
+        """`add` for a table whose possible reports are all counted.
 
         Given a person's cell, no report is less likely than the least one, so the variance of X is at least that
         of a uniform report, times the least probability of all.
         """
-        scale, answers = self.n / reports, mechanism.report_answers(rows)
-        seen, least = counts / reports, float(mechanism.least_probability) * mechanism.cells
-        reach, squares = np.ptp(answers, axis=1), np.square(answers)
-        mean, largest = squares @ seen, squares.max(axis=1)
-        limit = mean_limit(mean, largest, reports, self.spent / self.limits)
-        self.floor[asked] += (scale * least * answers.var(axis=1))[index]
-        self.reach[asked] = np.maximum(self.reach[asked], (scale * reach)[index])
-        self.moment[asked] += (scale * limit)[index]
-        self.largest[asked] += (scale * largest)[index]
-        self._add_mean(scale, reports, answers @ seen, mean, largest, reach, asked, index)
-
-    def _add_mean(
-        self,
-        scale: float,
-        reports: int,
-        mean: Floats,
-        middle: Floats,
-        largest: Floats,
-        reach: Floats,
-        asked: Any,
-        index: Any,
-    ) -> None:
-        """The squared mean of the table that matters most, at least."""
-        away = deviation(largest, np.zeros_like(largest), reach, reports, self.spent).size
-        square = scale * np.maximum(0.0, np.abs(mean) - away) ** 2
-        matters = (scale * middle)[index] > self.main[asked]
-        self.mean[asked] = np.where(matters, square[index], self.mean[asked])
-        self.main[asked] = np.maximum(self.main[asked], (scale * middle)[index])
-        self.tables[asked] += 1
-
-    def curve(self) -> VarianceCurve:
-        """n Var at most: the mean of X^2 is itself estimated, and its limit accounted for in the miss."""
-        nothing = np.zeros_like(self.moment)
-        more = deviation(self.moment_variance, nothing, self.moment_reach, self.n, self.spent).size
-        most = np.minimum(self.moment + more, self.largest) - self.mean
-        constant = np.where(self.unknown, _UNKNOWN, np.maximum(most, self.floor))
-        return VarianceCurve(constant, nothing, _FLAT)
-
-    @property
-    def left(self) -> float:
-        """What is left of the miss."""
-        return self.miss - (3 if self.limits else 2) * self.spent
+        answers, least = mechanism.report_answers(rows), float(mechanism.least_probability) * mechanism.cells
+        self.add_listed(reports, counts, answers, least * answers.var(axis=1), asked, index)
 
 
 def table_law(
@@ -137,7 +77,7 @@ def table_law(
     for number, rows, asked, index in _blocks(combination, weights, precision):
         table, own = combination.mechanism.tables[number], slice(*combination.mechanism.starts[number : number + 2])
         if isinstance(table.mechanism, ProjectiveGeometry):
-            law.add_listed(table.mechanism, int(reports[number]), counts[own][1:], rows, asked, index)
+            law.add_geometry(table.mechanism, int(reports[number]), counts[own][1:], rows, asked, index)
         else:
             shares = estimates[combination.measured.slice(table.attributes)]
             law.add(table.mechanism, int(reports[number]), shares, rows, asked, index)
@@ -222,7 +162,7 @@ def law_of_tables(combination: TableCombination, weights: Floats | None, evidenc
     return ReportLaw(
         fixed(law.curve()),
         law.floor,
-        np.where(law.unknown, _UNKNOWN, law.reach),
+        np.where(law.unknown, UNKNOWN, law.reach),
         bits,
         None,
         None,

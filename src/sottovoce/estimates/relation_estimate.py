@@ -1,0 +1,358 @@
+"""An estimate of a relation: slopes, correlations, predictions and what a line explains, each with an interval.
+
+Intervals of slopes on one regressor are Fieller's; others are by the delta method. Both are asymptotic: see
+`sottovoce.theory.relations`. All are of numbers clipped to the survey's ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any, ClassVar, Final, final
+
+import numpy as np
+
+from sottovoce.core.answer import Answer, aligned, nearest_label
+from sottovoce.core.calls import with_clear_calls
+from sottovoce.core.errors import NoReportsError, SurveyError
+from sottovoce.core.words import guarantee, plural
+from sottovoce.domain.number import NumberGrid
+from sottovoce.estimates.intervals import check_level
+from sottovoce.estimates.listed import ListedEstimate
+from sottovoce.mechanisms.base import Floats
+from sottovoce.strategies.relations.allocation import related_parts
+from sottovoce.theory.relations import Fitted, MeanProducts, Range, correlated, fieller, fitted
+
+__all__ = ["Line", "RelationEstimate"]
+
+FIELLER: Final = "Fieller's interval"
+DELTA: Final = "delta method"
+UNBOUNDED: Final = "the spread of the regressors may be zero, so every slope is possible"
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """A feature in people's own units: value = middle + half * feature."""
+
+    name: str
+    unit: str
+    middle: float
+    half: float
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class RelationEstimate(ListedEstimate):
+    """An estimate of how an outcome depends on other things."""
+
+    describes: ClassVar[str] = "a relation"
+
+    @with_clear_calls('estimate.slope("age")')
+    def slope(self, name: str, level: float = 0.95) -> Answer:
+        """How much the outcome changes with one regressor, the others held: a slope of the line on all of them.
+
+        For a value of a list, such as "plan=pro", it is the difference to people with the list's first value.
+
+        Examples
+        --------
+        >>> import numpy as np, sottovoce as sv
+        >>> survey = sv.Survey(sv.relation({"age": sv.number(18, 90)}, outcome=sv.number(0, 600, "minutes")), epsilon=4.0)
+        >>> rng = np.random.default_rng(1)
+        >>> age = rng.normal(54, 12, 50_000)
+        >>> people = {"age": age, "minutes": 300 - 4 * (age - 54) + rng.normal(0, 80, 50_000)}
+        >>> print(survey.estimate(survey.simulate(people, seed=1)).slope("age"))
+        age: -3.97 minutes per age (-4.37 to -3.58)
+        """
+        return self.line().slope(name, level)
+
+    @with_clear_calls('estimate.correlation("age", "minutes")')
+    def correlation(self, first: str, second: str, level: float = 0.95) -> Answer:
+        """The correlation of two numbers, or of a number and a value of a list such as "plan=pro"."""
+        check_level(level)
+        places = [self._feature(name, argument) for name, argument in ((first, "first"), (second, "second"))]
+        if places[0] == places[1]:
+            raise SurveyError("first and second must be different").at("second")
+        names = [self._axes[place].name for place in places]
+        found = correlated(self._means(places), *places, _normal(level))
+        return Answer(
+            label=f"correlation of {names[0]} and {names[1]}",
+            value=found.value,
+            low=max(-1.0, found.ends.low),
+            high=min(1.0, found.ends.high),
+            raw=found.value,
+            method=FIELLER if math.isfinite(found.ends.low) else f"{FIELLER}; a spread may be zero",
+            level=level,
+        )
+
+    def line(self, *names: str) -> Line:
+        """The line of least squares of the outcome on these regressors; on all of them by default."""
+        features = self._line_features
+        chosen = [place for name in names for place in self._group(name)] if names else list(features)
+        if len(set(chosen)) < len(chosen):
+            raise SurveyError("names must be different regressors").at("names")
+        means = self._means([*chosen, self._outcome])
+        line = fitted(means, self._outcome, chosen)
+        return Line(self, tuple(chosen), means, line)
+
+    @with_clear_calls("estimate.predict(age=40)")
+    def predict(self, at: dict[str, Any] | None = None, /, level: float = 0.95, **named: Any) -> Answer:
+        """The mean outcome of people with these regressors, by the line on them: `estimate.predict(age=40)`."""
+        given = {**({} if at is None else at), **named}
+        if not given:
+            raise SurveyError("name the regressors, for example predict(age=40)").at("at")
+        return self.line(*given).predict(given, level=level)
+
+    def r_squared(self, level: float = 0.95) -> Answer:
+        """The share of the outcome's variance that the line on all regressors explains."""
+        return self.line().r_squared(level)
+
+    @with_clear_calls('estimate.mean("age")')
+    def mean(self, field: str, level: float = 0.95) -> Answer:
+        """The mean of a number, in its unit; of a value of a list, such as "plan=pro", the share of people with it."""
+        check_level(level)
+        place = self._feature(field, "field")
+        axis, is_share = self._axes[place], not self._is_number(place)
+        interval = self.interval(level)
+        ends = [axis.middle + axis.half * float(end[place]) for end in (interval.low, interval.high)]
+        raw = axis.middle + axis.half * float(self.raw[place])
+        return Answer(
+            label=axis.name if is_share else f"mean of {axis.name}",
+            value=raw,
+            low=ends[0],
+            high=ends[1],
+            raw=raw,
+            unit=axis.unit,
+            method=interval.method,
+            level=level,
+            is_share=is_share,
+        )
+
+    def __str__(self) -> str:
+        """The line, and how well it is known."""
+        return f"{self.line()}\n{self._caption(0.95)}"
+
+    # --- features ------------------------------------------------------------------------------
+
+    @property
+    def _workload(self) -> Any:
+        return self.survey.design.workload
+
+    @cached_property
+    def _axes(self) -> list[_Axis]:
+        axes = []
+        for feature, name in zip(self._workload.features.listed, self._workload.feature_names, strict=True):
+            field = self._workload.fields[feature.attribute][1]
+            number = isinstance(field, NumberGrid)
+            axes.append(_Axis(name, field.unit, field.middle, field.half) if number else _Axis(name, "", 0.5, 0.5))
+        return axes
+
+    def _is_number(self, place: int) -> bool:
+        feature = self._workload.features.listed[place]
+        return self._workload.features.sizes[feature.attribute] == 0
+
+    @property
+    def _outcome(self) -> int:
+        return len(self._axes) - 1
+
+    @property
+    def _line_features(self) -> range:
+        return range(self._outcome)
+
+    def _feature(self, name: object, argument: str) -> int:
+        """The feature of that name; a list of two values is known by its name too."""
+        known = [axis.name for axis in self._axes]
+        if name in known:
+            return known.index(str(name))
+        group = self._group(name, argument)
+        if len(group) > 1:
+            values = ", ".join(known[place] for place in group)
+            raise SurveyError(f"{name} is a list of several values; name one of them: {values}").at(argument)
+        return group[0]
+
+    def _group(self, name: object, argument: str = "names") -> list[int]:
+        """All features of an attribute, or the one of that name."""
+        listed = self._workload.features.listed
+        known = [axis.name for axis in self._axes]
+        if name in known:
+            return [known.index(str(name))]
+        found = [place for place, one in enumerate(listed) if self._workload.fields[one.attribute][0] == name]
+        if not found:
+            nearest = nearest_label(name, known) if isinstance(name, str) else None
+            remedy = f"there are {', '.join(known)}" if nearest is None else f"did you mean {nearest!r}?"
+            raise SurveyError(f"{argument} must name a field of the relation; {remedy}").at(argument)
+        return found
+
+    def _means(self, places: list[int]) -> MeanProducts:
+        """The means of all features and products; those of these features must have reports."""
+        if self.counts is None:
+            raise SurveyError("a relation is read from the counts of all reports: estimate them in one piece")
+        seen = self.survey.design.observed(self.counts)
+        features = self._workload.features
+        size = len(features.listed)
+        parts, follows = related_parts(features)
+        needed = {size + int(parts[i, j]) for i in places for j in places if parts[i, j] >= 0} | set(places)
+        lacking = [number for number in sorted(needed) if not math.isfinite(seen.variance[number])]
+        if lacking:
+            names = ", ".join(self.label(number) for number in lacking[:4])
+            raise NoReportsError(
+                f"there are too few reports: of the {plural(self.n_reports, 'report')} fewer than two are on {names}; "
+                "wait for more"
+            ).at("n_reports")
+        variance = np.where(np.isfinite(seen.variance), seen.variance, 0.0)
+        mean, own = seen.mean[:size], seen.mean[size:]
+        products = np.where(parts >= 0, own[parts], 0.0)
+        for i in range(size):
+            for j in range(size):
+                if parts[i, j] < 0:
+                    products[i, j] = 1.0 if i == j else -1.0 - mean[i] - mean[j]
+        # A pair that is not needed may have no reports; it takes part in nothing.
+        return MeanProducts(mean, variance[:size], products, parts, variance[size:], follows)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Line:
+    """The line of least squares of an outcome on some regressors; `estimate.line` makes it.
+
+    Iterating gives the intercept's neighbours: one slope for every regressor.
+    """
+
+    estimate: RelationEstimate
+    places: tuple[int, ...]
+    means: MeanProducts
+    fit: Fitted | None
+
+    @property
+    def _axes(self) -> list[_Axis]:
+        return self.estimate._axes
+
+    @property
+    def _outcome(self) -> _Axis:
+        return self._axes[-1]
+
+    def slope(self, name: str, level: float = 0.95) -> Answer:
+        """How much the outcome changes with one regressor, the others of the line held."""
+        check_level(level)
+        place = self.estimate._feature(name, "name")
+        if place not in self.places:
+            names = ", ".join(self._axes[one].name for one in self.places)
+            raise SurveyError(f"name must be a regressor of the line: {names}").at("name")
+        return self._slope(self.places.index(place), level)
+
+    def _slope(self, at: int, level: float) -> Answer:
+        axis, outcome = self._axes[self.places[at]], self._outcome
+        # A value of a list goes from 0 to 1, which is two halves of its feature.
+        scale = outcome.half / axis.half
+        normal, alone = _normal(level), len(self.places) == 1
+        if alone:
+            ends, method = fieller(self.means, self.estimate._outcome, self.places[0], normal), FIELLER
+        elif self.fit is not None:
+            value, error = float(self.fit.slopes[at]), float(self.fit.errors[at])
+            ends, method = Range(value - normal * error, value + normal * error), DELTA
+        else:
+            ends, method = Range(-math.inf, math.inf), DELTA
+        known = self.fit is not None and math.isfinite(ends.low)
+        raw = scale * float(self.fit.slopes[at]) if self.fit is not None else math.nan
+        is_list = not self.estimate._is_number(self.places[at])
+        per = "" if is_list else f"per {axis.unit or axis.name}"
+        return Answer(
+            label=axis.name,
+            value=raw if known else math.nan,
+            low=scale * ends.low,
+            high=scale * ends.high,
+            raw=raw,
+            unit=f"{outcome.unit} {per}".strip(),
+            method=method if known else f"{method}; {UNBOUNDED}",
+            level=level,
+        )
+
+    def __iter__(self) -> Iterator[Answer]:
+        return (self._slope(at, 0.95) for at in range(len(self.places)))
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def slopes(self, level: float = 0.95) -> list[Answer]:
+        """One slope for every regressor, with its interval."""
+        check_level(level)
+        return [self._slope(at, level) for at in range(len(self.places))]
+
+    def predict(self, at: dict[str, Any] | None = None, /, level: float = 0.95, **named: Any) -> Answer:
+        """The mean outcome of people with these regressors: every one of the line is named."""
+        check_level(level)
+        given = {**({} if at is None else at), **named}
+        features = self._placed(given)
+        label = ", ".join(f"{name}={value}" for name, value in given.items())
+        outcome = self._outcome
+        if self.fit is None:
+            return self._answer(f"{outcome.name} at {label}", math.nan, math.inf, level, outcome)
+        value, gradient = self.fit.predicted(features)
+        error = _normal(level) * self.means.error(gradient)
+        return self._answer(f"{outcome.name} at {label}", value, error, level, outcome)
+
+    def _answer(self, label: str, value: float, reach: float, level: float, axis: _Axis) -> Answer:
+        raw = axis.middle + axis.half * value
+        return Answer(
+            label=label,
+            value=raw,
+            low=raw - axis.half * reach if math.isfinite(reach) else -math.inf,
+            high=raw + axis.half * reach if math.isfinite(reach) else math.inf,
+            raw=raw,
+            unit=axis.unit,
+            method=DELTA if math.isfinite(reach) else f"{DELTA}; {UNBOUNDED}",
+            level=level,
+        )
+
+    def _placed(self, given: dict[str, Any]) -> Floats:
+        """The features of the line at these values."""
+        workload = self.estimate._workload
+        fields = {workload.fields[workload.features.listed[place].attribute][0] for place in self.places}
+        if set(given) != fields:
+            raise SurveyError(f"give a value for each regressor of the line: {', '.join(sorted(fields))}").at("at")
+        values = []
+        for place in self.places:
+            feature = workload.features.listed[place]
+            name, field = workload.fields[feature.attribute]
+            if isinstance(field, NumberGrid):
+                number = field.position(given[name]) * 2 / workload.features.scale - 1
+                values.append(number)
+            else:
+                values.append(1.0 if field.index(given[name]) == feature.value else -1.0)
+        return np.array(values)
+
+    def r_squared(self, level: float = 0.95) -> Answer:
+        """The share of the outcome's variance that the line explains."""
+        check_level(level)
+        if self.fit is None:
+            value, low, high, method = math.nan, 0.0, 1.0, f"{DELTA}; {UNBOUNDED}"
+        elif len(self.places) == 1:
+            found = correlated(self.means, self.places[0], self.estimate._outcome, _normal(level))
+            ends = found.ends
+            squares = ends.low**2, ends.high**2
+            low = 0.0 if ends.low <= 0 <= ends.high else min(squares)
+            value, high, method = found.value**2, min(1.0, max(squares)), FIELLER
+        else:
+            value, gradient = self.fit.explained
+            reach = _normal(level) * self.means.error(gradient)
+            low, high, method = max(0.0, value - reach), min(1.0, value + reach), DELTA
+        low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+        return Answer(
+            label="R squared", value=value, low=low, high=high, raw=value, method=method, level=level, is_share=True
+        )
+
+    def __str__(self) -> str:
+        rows = [(f"{self._outcome.name} by {one.label}", one.value_text, one.interval_text) for one in self]
+        explained = self.r_squared()
+        return aligned([*rows, (explained.label, explained.value_text, explained.interval_text)])
+
+    def __repr__(self) -> str:
+        names = ", ".join(self._axes[place].name for place in self.places)
+        promise = guarantee(self.estimate.epsilon, self.estimate.delta)
+        return f"<line of {self._outcome.name} on {names} from {plural(self.estimate.n_reports, 'report')}, {promise}>"
+
+
+def _normal(level: float) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2)

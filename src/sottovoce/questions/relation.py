@@ -1,0 +1,154 @@
+"""Relation: a line through people's numbers, how they are correlated, and what one says of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Final, Self, final
+
+from sottovoce.core.errors import SurveyError
+from sottovoce.domain.number import NumberGrid
+from sottovoce.estimates.relation_estimate import RelationEstimate
+from sottovoce.questions.base import plain_attributes
+from sottovoce.questions.form import FormQuestion, field_from_statement, field_statement
+from sottovoce.questions.parameter import Parameter, clear_question
+from sottovoce.workloads.record_moments import RecordMoments
+from sottovoce.workloads.record_tables import Field, checked_fields
+
+__all__ = ["Relation", "relation"]
+
+_OUTCOME: Final = "outcome"
+"""The name of an outcome that has no unit."""
+
+_ENDS: Final = 2
+"""Grid points of a number: its two ends. A device computes with the positions between them."""
+
+
+@clear_question('sv.relation({"age": sv.number(18, 90)}, outcome=sv.number(0, 600, "minutes"))')
+def relation(regressors: Mapping[str, Any], outcome: Any) -> Relation:
+    """The question for how an outcome depends on other things: slopes, correlations and predictions.
+
+    Each person answers with one record, and sends one report on all of it.
+
+    Parameters
+    ----------
+    regressors
+        Names, each with a number or a list of values: `{"age": number(18, 90), "plan": ["free", "pro"]}`. The values of
+        a list are compared with its first one.
+    outcome
+        A number, or a list of two values. Its name is the number's unit, or "outcome"; a mapping gives another:
+        `{"usage": number(0, 600, "minutes")}`.
+
+    Examples
+    --------
+    >>> from sottovoce import number
+    >>> question = relation({"age": number(18, 90), "plan": ["free", "pro"]}, outcome=number(0, 600, "minutes"))
+    >>> question.field_names, question.n_answers
+    (('age', 'plan', 'minutes'), 8)
+    """
+    return Relation.of(regressors=regressors, outcome=outcome)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Relation(FormQuestion):
+    """The means of features and of their products, from which the line of an outcome on all regressors follows.
+
+    Numbers are clipped to their ends, since a refusal would reveal something: all answers are of the clipped numbers.
+
+    Examples
+    --------
+    >>> question = Relation({"age": NumberGrid(18, 90)}, {"minutes": NumberGrid(0, 600)})
+    >>> question.label(2), question.private_input({"age": 54, "minutes": 600}).tolist()
+    ('age * age', [32768, 65536])
+    """
+
+    regressors: Any
+    outcome: Any
+
+    kind: ClassVar[str] = "relation"
+    called: ClassVar[str] = "How things are related"
+    summary: ClassVar[str] = "a line through people's numbers: slopes, correlations and predictions"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("regressors", "fields", "what the outcome may depend on", "age=18..90 plan=free,pro"),
+        Parameter("outcome", "fields", "the number that depends on it, with its name", "minutes=0..600"),
+    )
+    strategies: ClassVar[tuple[str, ...]] = ("products",)
+    projected_on: ClassVar[str] = "the range of each mean"
+
+    def __post_init__(self) -> None:
+        regressors = _checked(self.regressors, "regressors")
+        outcome = _checked(self.outcome, "outcome")
+        if len(outcome) != 1:
+            raise SurveyError(f"outcome has {len(outcome)} fields; give one, such as {{'minutes': number(0, 600)}}").at(
+                "outcome"
+            )
+        name, held = outcome[0]
+        if name in dict(regressors):
+            raise SurveyError(f"the outcome {name!r} is among the regressors; leave it out there").at("outcome")
+        if not isinstance(held, NumberGrid) and held.size != _ENDS:
+            raise SurveyError(
+                f"the outcome {name!r} has {held.size:,} values; it must be a number, or a list of two values"
+            ).at("outcome")
+        object.__setattr__(self, "regressors", regressors)
+        object.__setattr__(self, "outcome", outcome)
+        _ = self.workload.features
+
+    @classmethod
+    def _of(cls, **given: Any) -> Self:
+        outcome = given["outcome"]
+        if not isinstance(outcome, Mapping | tuple):
+            unit = getattr(outcome, "unit", "")
+            outcome = {unit if isinstance(unit, str) and unit.isidentifier() else _OUTCOME: outcome}
+        return cls(given["regressors"], outcome)
+
+    @classmethod
+    def _fields(cls) -> tuple[str, ...]:
+        return ("regressors", "outcome")
+
+    @classmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        listed = statement["regressors"]
+        if not isinstance(listed, list):
+            raise SurveyError("the regressors of a relation must be a list").at("regressors")
+        fields = [field_from_statement(field) for field in listed]
+        if len(dict(fields)) < len(fields):
+            raise SurveyError("two regressors have the same name: every one needs its own").at("regressors")
+        question = cls(dict(fields), dict([field_from_statement(statement["outcome"])]))
+        if question.to_statement() != statement:
+            raise SurveyError("a number of a relation must have its two ends as grid points").at("regressors")
+        return question
+
+    def _statement(self) -> dict[str, Any]:
+        return {
+            "regressors": [field_statement(*field) for field in self.regressors],
+            "outcome": field_statement(*self.outcome[0]),
+        }
+
+    @property
+    def attributes(self) -> tuple[tuple[str, Field], ...]:
+        """The fields of a record: the regressors, then the outcome."""
+        return (*self.regressors, *self.outcome)
+
+    @cached_property
+    def workload(self) -> RecordMoments:
+        return RecordMoments(self.attributes)
+
+    @property
+    def estimate_class(self) -> type[RelationEstimate]:
+        return RelationEstimate
+
+    def label(self, index: int) -> str:
+        return self.workload.name(index)
+
+
+def _checked(given: object, argument: str) -> tuple[tuple[str, Field], ...]:
+    """Names and fields; numbers with their two ends as grid points."""
+    try:
+        fields = checked_fields(plain_attributes(dict(given) if isinstance(given, tuple) else given))
+    except SurveyError as error:
+        raise error.at(argument) from None
+    return tuple(
+        (name, replace(field, points=_ENDS) if isinstance(field, NumberGrid) else field) for name, field in fields
+    )

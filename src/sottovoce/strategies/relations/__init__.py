@@ -1,0 +1,1 @@
+"""Designs of relations: one product of features per person."""
