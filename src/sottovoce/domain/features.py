@@ -1,8 +1,9 @@
 """The features of a record that a line is fitted to, and the products of them whose means tell it.
 
-A number is one feature: its place between the ends, from -1 to 1. A list of m values is m - 1 features, each 1 for people
-with that value and -1 for others; the first value is the one that the others are compared with. The last attribute is
-the outcome. The means of all features and of the products of two of them tell means, covariances and every regression.
+A number is one feature: its place between the ends, from -1 to 1. A list of m values is m - 1 features, each 1 for
+people with that value and -1 for others; the first value is the one that the others are compared with. The last
+attribute is the outcome. The means of all features and of the products of two of them tell means, covariances and
+every regression.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ Product(first=1, second=1))
         return 2 * self.scale * self.scale
 
     def values(self, entries: Sequence[int]) -> list[int]:
-        """Every product of a record: 1 + f for a feature f, 2 f^2 for a square, 1 + f g for a product, times scale^2."""
+        """Every product of a record, times scale^2: 1 + f for a feature f, 2 f^2 for a square, 1 + f g for others."""
         held = [self.of_input(number, entries[one.attribute]) for number, one in enumerate(self.listed)]
         unit = self.scale
         return [

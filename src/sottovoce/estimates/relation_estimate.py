@@ -59,12 +59,13 @@ class RelationEstimate(ListedEstimate):
         Examples
         --------
         >>> import numpy as np, sottovoce as sv
-        >>> survey = sv.Survey(sv.relation({"age": sv.number(18, 90)}, outcome=sv.number(0, 600, "minutes")), epsilon=4.0)
+        >>> question = sv.relation({"age": sv.number(18, 90)}, outcome=sv.number(0, 600, "minutes"))
+        >>> survey = sv.Survey(question, epsilon=4.0)
         >>> rng = np.random.default_rng(1)
         >>> age = rng.normal(54, 12, 50_000)
         >>> people = {"age": age, "minutes": 300 - 4 * (age - 54) + rng.normal(0, 80, 50_000)}
         >>> print(survey.estimate(survey.simulate(people, seed=1)).slope("age"))
-        age: -3.97 minutes per age (-4.37 to -3.58)
+        age: -3.86 minutes per age (-4.22 to -3.52)
         """
         return self.line().slope(name, level)
 
@@ -72,11 +73,11 @@ class RelationEstimate(ListedEstimate):
     def correlation(self, first: str, second: str, level: float = 0.95) -> Answer:
         """The correlation of two numbers, or of a number and a value of a list such as "plan=pro"."""
         check_level(level)
-        places = [self._feature(name, argument) for name, argument in ((first, "first"), (second, "second"))]
-        if places[0] == places[1]:
+        one, other = self._feature(first, "first"), self._feature(second, "second")
+        if one == other:
             raise SurveyError("first and second must be different").at("second")
-        names = [self._axes[place].name for place in places]
-        found = correlated(self._means(places), *places, _normal(level))
+        names = [self._axes[place].name for place in (one, other)]
+        found = correlated(self._means([one, other]), one, other, _normal(level))
         return Answer(
             label=f"correlation of {names[0]} and {names[1]}",
             value=found.value,
@@ -151,7 +152,7 @@ class RelationEstimate(ListedEstimate):
 
     def _is_number(self, place: int) -> bool:
         feature = self._workload.features.listed[place]
-        return self._workload.features.sizes[feature.attribute] == 0
+        return isinstance(self._workload.fields[feature.attribute][1], NumberGrid)
 
     @property
     def _outcome(self) -> int:
@@ -189,7 +190,8 @@ class RelationEstimate(ListedEstimate):
         """The means of all features and products; those of these features must have reports."""
         if self.counts is None:
             raise SurveyError("a relation is read from the counts of all reports: estimate them in one piece")
-        seen = self.survey.design.observed(self.counts)
+        design: Any = self.survey.design
+        seen = design.observed(self.counts)
         features = self._workload.features
         size = len(features.listed)
         parts, follows = related_parts(features)

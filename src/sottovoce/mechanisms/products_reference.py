@@ -1,4 +1,4 @@
-"""What an audit holds products to: the drawn product, its value written out by fractions, and the rows of the matrix."""
+"""What an audit holds products to: the drawn product, its value in fractions, and the rows of the matrix."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ class ProductsReference(ExactReference):
         features = [
             (place, value) for place, size in enumerate(self.sizes) for value in ([0] if not size else range(1, size))
         ]
-        pairs = [
+        pairs: list[tuple[tuple[int, int], ...]] = [
             pair
             for pair in combinations_with_replacement(features, 2)
             if pair[0][0] != pair[1][0] or not self.sizes[pair[0][0]]
         ]
-        return [(feature,) for feature in features] + pairs
+        return [*((feature,) for feature in features), *pairs]
 
     def wrong_law(self) -> str:
         if len(self.products) != len(self.ends):

@@ -219,9 +219,10 @@ def correlated(means: MeanProducts, first: int, second: int, normal: float) -> C
     --------
     >>> products = np.array([[0.25, 0.125], [0.125, 0.25]])
     >>> parts, noise = np.array([[0, 1], [1, 2]]), np.full(3, 1e-4)
-    >>> found = correlated(MeanProducts(np.zeros(2), noise[:2], products, parts, noise, np.zeros((2, 2, 2))), 0, 1, 1.96)
+    >>> means = MeanProducts(np.zeros(2), noise[:2], products, parts, noise, np.zeros((2, 2, 2)))
+    >>> found = correlated(means, 0, 1, 1.96)
     >>> round(found.value, 3), [round(end, 3) for end in found.ends]
-    (0.5, [0.419, 0.584])
+    (0.5, [0.418, 0.585])
     """
     spread, change, variances = means.covariance, means.slopes_of_covariance, means.variances
     along, one, other = float(spread[first, second]), float(spread[first, first]), float(spread[second, second])

@@ -116,7 +116,7 @@ class ProductsStrategy(LinearStrategy):
             return ""
         return (
             f"With {plural(people, 'person', 'people')} some of the {plural(len(self.mechanism.weights), 'product')} "
-            f"get {reports:.2g} reports on average, which tell next to nothing: ask more people, or leave regressors out"
+            f"get {reports:.2g} reports on average, which tell next to nothing: ask more people, or for less"
         )
 
     def inputs(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -215,7 +215,7 @@ class ProductsStrategy(LinearStrategy):
 
     @cached_property
     def spread(self) -> Spread:
-        """A device may choose its product, and so take itself off another, where products have their expected number."""
+        """A device may choose its product, and so take itself off another."""
         width = 2 * self._spread_out(np.ptp(self.report_answers, axis=1))
         l2 = float(np.linalg.norm(np.sort(width)[-2:]))
         return Spread(width, l2, l2, False, False, "where every product has the expected number of reports")
@@ -258,7 +258,5 @@ class ProductsStrategy(LinearStrategy):
 
 def _moments(workload: Any) -> RecordMoments:
     if not isinstance(workload, RecordMoments):
-        raise SurveyError("the products strategy is for relations: ask for one, or name another strategy").at(
-            "strategy"
-        )
+        raise SurveyError("the products strategy is for relations: name another one, or 'auto'").at("strategy")
     return workload
