@@ -5,8 +5,10 @@ asked of a share f_j of the people, and reports have variance V_j, n times the v
 sum_j g_j^2 V_j/f_j with g_j^2 the sum of its squared gradients; f_j proportional to g_j sqrt(V_j) makes it least.
 
 Before there are data, gradients are bounded: features are taken for uncorrelated, numbers for spread over six standard
-deviations, with a mean within `_AWAY` of them from the middle, and standardised slopes for at most `_STEEP` together. A
-guess that is wrong costs people, never correctness: off by one standard deviation, about half as many again.
+deviations, with a mean within `AWAY` of them from the middle, and standardised slopes for at most `_STEEP` together. A
+guess that is wrong costs people, never correctness. With means in the middle it takes 6 % more people than shares made
+for that; with means one standard deviation off, 1.6 times as many as shares made for those, where shares made for the
+middle would take three times as many.
 """
 
 from __future__ import annotations
@@ -22,8 +24,11 @@ from sottovoce.theory.relations import MeanProducts
 
 __all__ = ["Guess", "guessed", "slope_gradients", "weights_of_products"]
 
-_AWAY: Final = 0.25
-"""How far, in standard deviations, a number's mean is taken to be from the middle of its range."""
+AWAY: Final = 0.25
+"""How far, in standard deviations, a number's mean is taken to be from the middle of its range, to share people out."""
+
+CENTRED: Final = 0.1
+"""How far it is taken to be where a plan says how well a slope will be known."""
 
 _STEEP: Final = 0.5
 """The root of the sum of squared standardised slopes."""
@@ -42,10 +47,10 @@ class Guess(NamedTuple):
     slopes: Floats
 
 
-def guessed(features: Features) -> Guess:
+def guessed(features: Features, away: float = AWAY) -> Guess:
     """Numbers spread over their range; values of a list equally common."""
     sizes = [features.sizes[feature.attribute] for feature in features.listed]
-    mean = np.array([2 / size - 1 if size else _AWAY / 3 for size in sizes])
+    mean = np.array([2 / size - 1 if size else away / 3 for size in sizes])
     deviation = np.array([2 * math.sqrt(size - 1) / size if size else 1 / 3 for size in sizes])
     regressors = len(sizes) - 1
     steep = _STEEP / math.sqrt(regressors)

@@ -157,6 +157,11 @@ class ProductsStrategy(LinearStrategy):
         """E X^2 at every grid point, one row for every product; between grid points linear."""
         return np.asarray(np.square(self.report_answers) @ self._channel)
 
+    @cached_property
+    def noise(self) -> Floats:
+        """The largest variance of one report at a grid point, for every product: without people's own differences."""
+        return np.asarray((self._moments - self._points**2).max(axis=1))
+
     def observed(self, counts: Counts) -> ObservedMeans:
         """What the reports say, with the variance of each mean from the counts themselves."""
         table = self.mechanism.by_product(counts)
@@ -202,8 +207,7 @@ class ProductsStrategy(LinearStrategy):
     @property
     def worst(self) -> float:
         """Without the sampling of people; a person may be at the worst point of every product at once."""
-        noise = (self._moments - self._points**2).max(axis=1)
-        return float(self._spread_out(noise).sum())
+        return float(self._spread_out(self.noise).sum())
 
     @property
     def total(self) -> float:
