@@ -128,9 +128,12 @@ examples:
     parser.add_argument(
         "--population", metavar="P", help="distribution of people's values, a name or a file (default: the worst case)"
     )
-    if kind.is_searched:
-        add_number(parser, "--share", "S", "share of people with a word that is to be found; instead of an error")
-        add_number(parser, "--probability", "P", "probability with which it is to be found (default: 0.9)")
+    for goal in kind.goals:
+        option = f"--{goal.name.replace('_', '-')}"
+        if goal.kind == "number":
+            add_number(parser, option, goal.name[0].upper(), goal.help)
+        else:
+            parser.add_argument(option, metavar="NAME", help=goal.help)
     add_design(parser, kind)
     _add_shuffler(parser)
     parser.add_argument(
@@ -172,7 +175,7 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
             change=arguments.change,
             **{name: getattr(arguments, name) for name in ("difference", "power", "groups", "ratio")},
             population=_population(question, arguments.population),
-            **{name: getattr(arguments, name) for name in kind.goals},
+            **{name: getattr(arguments, name) for name in kind.goal_names()},
             **planned_periods(arguments),
             **given_design(arguments),
         )

@@ -117,8 +117,8 @@ def _problem(planned: Plan) -> str:
     promise = guarantee(planned.epsilon, planned.setting.delta) if planned.central is None else planned.central.asked
     if planned.target is None:
         return f"{people} at {promise}: what error?"
-    if planned.goal is not None and planned.goal.share is not None:
-        reached = f"{100 * planned.goal.share:g} % found with probability {planned.goal.probability:g}"
+    if planned.goal is not None and planned.goal.target is not None:
+        reached = planned.goal.words
         if planned.solved_for == "people":
             return f"{promise}, {reached}: how many people?"
         return f"{people}, {reached}: what epsilon?"

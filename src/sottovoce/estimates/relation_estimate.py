@@ -25,6 +25,7 @@ from sottovoce.estimates.listed import ListedEstimate
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.relations.allocation import related_parts
 from sottovoce.theory.relations import Fitted, MeanProducts, Range, correlated, fieller, fitted
+from sottovoce.workloads.record_moments import RecordMoments
 
 __all__ = ["Line", "RelationEstimate"]
 
@@ -33,14 +34,30 @@ DELTA: Final = "delta method"
 UNBOUNDED: Final = "the spread of the regressors may be zero, so every slope is possible"
 
 
+@final
 @dataclass(frozen=True)
-class _Axis:
+class Axis:
     """A feature in people's own units: value = middle + half * feature."""
 
     name: str
     unit: str
     middle: float
     half: float
+    is_number: bool
+
+
+def axis_of(workload: RecordMoments, place: int) -> Axis:
+    """A feature by its number; a value of a list goes from 0 to 1."""
+    field = workload.fields[workload.features.listed[place].attribute][1]
+    name = workload.feature_names[place]
+    if isinstance(field, NumberGrid):
+        return Axis(name, field.unit, field.middle, field.half, True)
+    return Axis(name, "", 0.5, 0.5, False)
+
+
+def slope_unit(axis: Axis, outcome: Axis) -> str:
+    """The unit of the outcome's slope on a feature."""
+    return f"{outcome.unit} per {axis.unit or axis.name}".strip() if axis.is_number else outcome.unit
 
 
 @final
@@ -115,7 +132,7 @@ class RelationEstimate(ListedEstimate):
         """The mean of a number, in its unit; of a value of a list, such as "plan=pro", the share of people with it."""
         check_level(level)
         place = self._feature(field, "field")
-        axis, is_share = self._axes[place], not self._is_number(place)
+        axis, is_share = self._axes[place], not self._axes[place].is_number
         interval = self.interval(level)
         ends = [axis.middle + axis.half * float(end[place]) for end in (interval.low, interval.high)]
         raw = axis.middle + axis.half * float(self.raw[place])
@@ -138,21 +155,13 @@ class RelationEstimate(ListedEstimate):
     # --- features ------------------------------------------------------------------------------
 
     @property
-    def _workload(self) -> Any:
-        return self.survey.design.workload
+    def _workload(self) -> RecordMoments:
+        workload: RecordMoments = self.survey.design.workload
+        return workload
 
     @cached_property
-    def _axes(self) -> list[_Axis]:
-        axes = []
-        for feature, name in zip(self._workload.features.listed, self._workload.feature_names, strict=True):
-            field = self._workload.fields[feature.attribute][1]
-            number = isinstance(field, NumberGrid)
-            axes.append(_Axis(name, field.unit, field.middle, field.half) if number else _Axis(name, "", 0.5, 0.5))
-        return axes
-
-    def _is_number(self, place: int) -> bool:
-        feature = self._workload.features.listed[place]
-        return isinstance(self._workload.fields[feature.attribute][1], NumberGrid)
+    def _axes(self) -> list[Axis]:
+        return [axis_of(self._workload, place) for place in range(len(self._workload.features.listed))]
 
     @property
     def _outcome(self) -> int:
@@ -228,11 +237,11 @@ class Line:
     fit: Fitted | None
 
     @property
-    def _axes(self) -> list[_Axis]:
+    def _axes(self) -> list[Axis]:
         return self.estimate._axes
 
     @property
-    def _outcome(self) -> _Axis:
+    def _outcome(self) -> Axis:
         return self._axes[-1]
 
     def slope(self, name: str, level: float = 0.95) -> Answer:
@@ -258,15 +267,13 @@ class Line:
             ends, method = Range(-math.inf, math.inf), DELTA
         known = self.fit is not None and math.isfinite(ends.low)
         raw = scale * float(self.fit.slopes[at]) if self.fit is not None else math.nan
-        is_list = not self.estimate._is_number(self.places[at])
-        per = "" if is_list else f"per {axis.unit or axis.name}"
         return Answer(
             label=axis.name,
             value=raw if known else math.nan,
             low=scale * ends.low,
             high=scale * ends.high,
             raw=raw,
-            unit=f"{outcome.unit} {per}".strip(),
+            unit=slope_unit(axis, outcome),
             method=method if known else f"{method}; {UNBOUNDED}",
             level=level,
         )
@@ -295,7 +302,7 @@ class Line:
         error = _normal(level) * self.means.error(gradient)
         return self._answer(f"{outcome.name} at {label}", value, error, level, outcome)
 
-    def _answer(self, label: str, value: float, reach: float, level: float, axis: _Axis) -> Answer:
+    def _answer(self, label: str, value: float, reach: float, level: float, axis: Axis) -> Answer:
         raw = axis.middle + axis.half * value
         return Answer(
             label=label,

@@ -72,7 +72,8 @@ class Plan:
         Under a shuffler: the central guarantee, asked for and certified. Epsilon is then the local one, which is
         computed too, and every option has its own. None without a shuffler.
     goal
-        For words: the share that is to be found, and with what probability; see `recall`.
+        The question's own: for words the share that is to be found, and with what probability, see `recall`; for
+        relations the error of a slope.
     """
 
     question: Question
@@ -149,6 +150,9 @@ class Plan:
     def accuracy(self) -> str:
         """How well one answer is known, and all of them together, in a phrase."""
         question = self.question
+        own = question.accuracy(self.design, self.people)
+        if own:
+            return own
         which, noun = "the" if question.n_answers == 1 else "each", "share" if question.answers_are_shares else "answer"
         single = f"{which} {noun} is known to about ±{question.amount(self.margin)} (95 %)"
         if question.n_answers == 1:

@@ -56,6 +56,8 @@ class _PlanningGoals(Planning, total=False):
 
     share: float | None
     probability: float | None
+    slope_error: float | None
+    of: str | None
 
 
 @overload
@@ -159,7 +161,8 @@ def plan(
         People in the second group for each one in the first; 1 by default.
     goals
         The question's own goals, instead of an error. Words have two: `share`, the share of people with a word that is
-        to be found, see `Plan.recall`, and `probability`, with which it is to be found, 0.9 by default.
+        to be found, see `Plan.recall`, and `probability`, with which it is to be found, 0.9 by default. Relations have
+        `slope_error`, the standard error of the slope on the regressor `of`, which is named where there are several.
 
     Examples
     --------
@@ -190,12 +193,12 @@ def plan(
     aimed = goal is not None and goal.target is not None
     if aimed and (window is not None or central_epsilon is not None):
         raise PlanError(
-            f"{asked.goals[0]} is solved for one survey without a shuffler: leave out periods, renews and "
+            f"{asked.goals[0].name} is solved for one survey without a shuffler: leave out periods, renews and "
             "central_epsilon, or give people or margin instead; the plan's recall says what is found"
-        ).at(asked.goals[0])
+        ).at(asked.goals[0].name)
     target, by = _target(asked, margin, l2, change, criterion, tracked=window is not None)
     if aimed:
-        target = Target(asked.goals[0], goal.target)
+        target = Target(asked.goals[0].name, goal.target)
     seats = window or 1
     setting = check_setting(
         asked,
@@ -336,7 +339,7 @@ def _target(
     if l2 is not None:
         farthest = question.workload.diameter
         return Target(by, check_target(by, l2, farthest, "the largest distance of two sets of answers")), by
-    others = "".join(f"{name}, " for name in question.goals[:1])
+    others = "".join(f"{name}, " for name in question.goal_names()[:1])
     return Target("margin, l2 or change" if tracked else f"{others}margin or l2", None), by
 
 
@@ -349,15 +352,15 @@ def _widest(question: Question) -> float:
 def _goal(question: Question, wanted: dict[str, object], errors: dict[str, object]) -> Any:
     """The question's own goal; None for a question without, which refuses what was given for one."""
     given = {name: value for name, value in wanted.items() if value is not None}
-    strange = next((name for name in given if name not in question.goals), None)
+    strange = next((name for name in given if name not in question.goal_names()), None)
     if strange is not None:
-        names = [*_NAMES, *question.goals]
+        names = [*_NAMES, *question.goal_names()]
         raise PlanError(f"{strange} is not a goal of a {question.kind} question; {nearest_name(strange, names)}").at(
             strange
         )
     other = next((name for name, value in errors.items() if value is not None), None)
-    if other is not None and question.goals[:1] and question.goals[0] in given:
-        first = question.goals[0]
+    if other is not None and question.goals[:1] and question.goals[0].name in given:
+        first = question.goals[0].name
         raise PlanError(f"give {first} or {other}, not both: a plan reaches one of them, and shows the others").at(
             first
         )

@@ -280,12 +280,22 @@ class Question(abc.ABC):
 
     # --- goals of a plan ------------------------------------------------------------------------
 
-    goals: ClassVar[tuple[str, ...]] = ()
+    goals: ClassVar[tuple[Parameter, ...]] = ()
     """Arguments of `plan` besides margin and l2: the first is what a plan can reach, the others belong to it."""
+
+    @classmethod
+    @final
+    def goal_names(cls) -> list[str]:
+        """The names of these arguments."""
+        return [goal.name for goal in cls.goals]
 
     def goal(self, **given: object) -> Any:
         """The checked goal of a plan, from what was given for `goals`; its `target` is None where it is computed."""
         return None
+
+    def accuracy(self, design: Any, people: int) -> str:
+        """How well that is known which people ask for, if it is not the answers themselves; empty if it is."""
+        return ""
 
     def recall(self, design: Any, people: int, goal: Any = None) -> Any:
         """What a design finds for `people`, where answers are searched for; None where they are listed."""

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self, final
 
-from sottovoce.core.errors import SurveyError
+from sottovoce.core.errors import PlanError, SurveyError
+from sottovoce.core.words import figure
 from sottovoce.domain.number import NumberGrid
-from sottovoce.estimates.relation_estimate import RelationEstimate
+from sottovoce.estimates.relation_estimate import RelationEstimate, axis_of, slope_unit
 from sottovoce.questions.base import plain_attributes
 from sottovoce.questions.form import FormQuestion, field_from_statement, field_statement
 from sottovoce.questions.parameter import Parameter, clear_question
+from sottovoce.questions.slope_goal import SlopeGoal, checked_error
 from sottovoce.workloads.record_moments import RecordMoments
 from sottovoce.workloads.record_tables import Field, checked_fields
 
@@ -20,6 +22,9 @@ __all__ = ["Relation", "relation"]
 
 _OUTCOME: Final = "outcome"
 """The name of an outcome that has no unit."""
+
+_TWO_SIDED: Final = 1.96
+"""Half the width of a 95 % interval, in standard errors."""
 
 _ENDS: Final = 2
 """Grid points of a number: its two ends. A device computes with the positions between them."""
@@ -73,6 +78,10 @@ class Relation(FormQuestion):
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("regressors", "fields", "what the outcome may depend on", "age=18..90 plan=free,pro"),
         Parameter("outcome", "fields", "the number that depends on it, with its name", "minutes=0..600"),
+    )
+    goals: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("slope_error", "number", "standard error of a slope to reach; instead of an error", "0.5"),
+        Parameter("of", "text", "the regressor whose slope it is; the only one by default", "age"),
     )
     strategies: ClassVar[tuple[str, ...]] = ("products",)
     projected_on: ClassVar[str] = "the range of each mean"
@@ -141,6 +150,33 @@ class Relation(FormQuestion):
 
     def label(self, index: int) -> str:
         return self.workload.name(index)
+
+    # --- plans ----------------------------------------------------------------------------------
+
+    def goal(self, **given: object) -> SlopeGoal:
+        """The slope on one regressor, which is named where there are several."""
+        slope_error, of = given.get("slope_error"), given.get("of")
+        names = self.workload.feature_names[:-1]
+        if of is None and len(names) > 1 and slope_error is not None:
+            raise PlanError(f"of must name the regressor whose slope is meant: one of {', '.join(names)}").at("of")
+        if of is not None and of not in names:
+            raise PlanError(f"of must name a regressor: one of {', '.join(names)}").at("of")
+        error = None if slope_error is None else checked_error(slope_error)
+        return self._slope_goal(error, 0 if of is None else names.index(str(of)))
+
+    def _slope_goal(self, error: float | None, place: int) -> SlopeGoal:
+        axis, outcome = axis_of(self.workload, place), axis_of(self.workload, len(self.workload.feature_names) - 1)
+        return SlopeGoal(error, place, outcome.half / axis.half, slope_unit(axis, outcome))
+
+    def accuracy(self, design: Any, people: int) -> str:
+        """Of every slope."""
+        names = self.workload.feature_names[:-1]
+        known = []
+        for place, name in enumerate(names):
+            goal = self._slope_goal(None, place)
+            reach = _TWO_SIDED * goal.reached(self, design, people)
+            known.append(f"{name} to about ±{figure(reach)} {goal.unit}".rstrip())
+        return f"the slope on {'; on '.join(known)} (95 %), for means near the middle of their ranges"
 
 
 def _checked(given: object, argument: str) -> tuple[tuple[str, Field], ...]:

@@ -101,7 +101,10 @@ class Words(Question):
         ),
     )
     strategies: ClassVar[tuple[str, ...]] = ("prefixes",)
-    goals: ClassVar[tuple[str, ...]] = ("share", "probability")
+    goals: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("share", "number", "share of people with a word that is to be found; instead of an error", "0.01"),
+        Parameter("probability", "number", "probability with which it is to be found (default: 0.9)", "0.9"),
+    )
     is_searched: ClassVar[bool] = True
     projected_on: ClassVar[str] = "shares that add up to at most one"
     held: ClassVar[str] = "the one word that a person answers, whichever it is"

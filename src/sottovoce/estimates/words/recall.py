@@ -41,6 +41,11 @@ class RecallGoal(NamedTuple):
         """The share that a plan must reach."""
         return self.share
 
+    @property
+    def words(self) -> str:
+        """What is to be reached."""
+        return f"{100 * (self.share or 0.0):g} % found with probability {self.probability:g}"
+
     def reached(self, question: Any, design: Any, people: int) -> float:
         """The least share that a design finds so for `people`."""
         return float(question.recall(design, people, self).reached)
