@@ -29,19 +29,8 @@ RESERVED: Final = frozenset(
         *("epsilon", "every", "grace", "groups", "help", "histories", "insecure", "json", "key", "l2", "least"),
         *("level", "margin", "max_counters", "max_report_bytes", "mechanism", "minimum_reports", "people", "periods"),
         *("picture", "population", "power", "probability", "rates", "ratio", "relay", "renews", "repeats", "seed"),
-        *(
-            "of",
-            "share",
-            "slope_error",
-            "smooth",
-            "starts",
-            "strategy",
-            "title",
-            "token",
-            "url",
-            "worker_cores",
-            "workers",
-        ),
+        *("of", "share", "slope_error", "smooth", "starts", "strategy", "title", "token", "url"),
+        *("worker_cores", "workers"),
     )
 )
 """Names of the options that every question has on the command line: no parameter of a kind may have one."""
