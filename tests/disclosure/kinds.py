@@ -30,6 +30,10 @@ def of_every_kind() -> dict[str, Any]:
         "approximate": sv.Survey(sv.vector(3, 2.0), epsilon=1.0, delta=1e-6, mechanism="gaussian", people=2000),
         "choices": sv.Survey(sv.choices(["bus", "tram", "bike"]), epsilon=1.0),
         "number": sv.Survey(sv.number(0, 600, "minutes"), epsilon=3.0),
+        "relation": sv.Survey(
+            sv.relation({"age": sv.number(18, 90), "plan": ["free", "pro"]}, outcome=sv.number(0, 600, "minutes")),
+            epsilon=1.0,
+        ),
         "records": sv.Survey(sv.records({"plan": ["free", "pro"], "minutes": sv.number(0, 600)}), epsilon=1.0),
         "words": sv.Survey(sv.words(4, "latin"), epsilon=2.0),
         "round": sv.adaptive.round_of(panel, 1, "age", 4),

@@ -203,9 +203,9 @@ def test_no_report_does_more_and_some_report_does_it(survey: Survey) -> None:
 def test_every_mechanism_and_strategy_was_attacked() -> None:
     mechanisms = {survey.mechanism.name for survey in SURVEYS} | {"rejection"}
     offered = {name for name, kind in MECHANISMS.items() if kind.deployable}
-    # Tables and single options weigh reports by how many there are on each: see test_tables.py. Words are not listed
-    # beforehand: see statistical/test_words.py.
-    assert mechanisms == offered - {"tables", "one_option", "hashed_prefixes"}
+    # Tables, products and single options weigh reports by how many there are on each: see test_tables.py. Words are not
+    # listed beforehand: see statistical/test_words.py.
+    assert mechanisms == offered - {"tables", "products", "one_option", "hashed_prefixes"}
     assert {survey.design.name for survey in SURVEYS if survey.kind == "queries"} == set(Queries.strategies) - {
         "tables"
     }

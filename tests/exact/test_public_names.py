@@ -55,6 +55,7 @@ PUBLIC = [
     "query",
     "questions",
     "records",
+    "relation",
     "shares",
     "vector",
     "words",

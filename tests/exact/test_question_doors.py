@@ -23,6 +23,9 @@ ASKED: dict[str, Question] = {
     "choices": make_question("choices", options=["bus", "tram", "bike"], most=2),
     "number": make_question("number", low=0, high=600, unit="minutes"),
     "records": make_question("records", attributes={"plan": ["free", "pro"], "minutes": NumberGrid(0, 600)}),
+    "relation": make_question(
+        "relation", regressors={"age": NumberGrid(18, 90)}, outcome={"minutes": NumberGrid(0, 600)}
+    ),
     "words": make_question("words", longest=8, alphabet="latin"),
 }
 

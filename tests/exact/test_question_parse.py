@@ -18,12 +18,14 @@ from sottovoce.questions.number import Number
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.records import Records
 from sottovoce.questions.registry import QUESTIONS
+from sottovoce.questions.relation import Relation
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 from sottovoce.questions.words import Words
 from sottovoce.workloads import Prefix
 
 PEOPLE = sv.Domain.product(age=range(18, 21), city=["Rome", "Oslo, N", "a=b"])
+LINE = Relation({"age": NumberGrid(18, 90)}, {"minutes": NumberGrid(0, 600)})
 FORM = Records({"plan": ["free", "pro"], "minutes": NumberGrid(0, 600)})
 
 LISTED: list[Question] = [
@@ -53,6 +55,7 @@ def test_every_label_of_a_domain_is_the_text_of_its_value(question: Question) ->
         (Choices(["bus", "tram", "1"], most=2), "", []),
         (Choices([1, 2, 3], most=2), "3,1", [3, 1]),
         (FORM, "minutes=30.5, plan=pro", {"minutes": 30.5, "plan": "pro"}),
+        (LINE, "minutes=30.5, age=40", {"minutes": 30.5, "age": 40.0}),
         (Vector(3), "0.5,-1, 2e-3", [0.5, -1.0, 0.002]),
         (Words.of(longest=8, alphabet="latin"), "Tea", "Tea"),
         (Words.of(longest=4, alphabet="bytes"), "0x00ff", b"\x00\xff"),
@@ -76,6 +79,7 @@ def test_text_stands_for_a_value_that_the_question_takes(question: Question, tex
         (Choices(["bus", "tram", "1"], most=2), "bus,boat-1234"),
         (Choices(["bus", "tram", "1"], most=2), "bus,bus"),
         (FORM, "minutes=30,plan=gold-1234"),
+        (LINE, "minutes=30,age=old-1234"),
         (FORM, "minutes=half-1234,plan=pro"),
         (Vector(3), "0.5,x-1234,1"),
         (Vector(3), "0.5,-1"),
@@ -97,7 +101,7 @@ def test_text_that_is_no_word_answers_as_other(text: str) -> None:
 
 
 def test_every_kind_is_parsed_here() -> None:
-    kinds = {question.kind for question in (*LISTED, FORM, Vector(3))} | {"number", "choices", "words"}
+    kinds = {question.kind for question in (*LISTED, FORM, LINE, Vector(3))} | {"number", "choices", "words"}
     assert kinds == set(QUESTIONS)
 
 

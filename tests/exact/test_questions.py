@@ -48,7 +48,7 @@ def test_answers_are_found_by_name_and_number(question) -> None:
 
 
 def test_every_kind_declares_what_the_doors_need() -> None:
-    assert list(QUESTIONS) == ["shares", "queries", "vector", "choices", "number", "records", "words"]
+    assert list(QUESTIONS) == ["shares", "queries", "vector", "choices", "number", "records", "relation", "words"]
     for kind in (*QUESTIONS.values(), Panel):
         names = [one.name for one in kind.parameters]
         assert len(set(names)) == len(names)

@@ -128,12 +128,7 @@ examples:
     parser.add_argument(
         "--population", metavar="P", help="distribution of people's values, a name or a file (default: the worst case)"
     )
-    for goal in kind.goals:
-        option = f"--{goal.name.replace('_', '-')}"
-        if goal.kind == "number":
-            add_number(parser, option, goal.name[0].upper(), goal.help)
-        else:
-            parser.add_argument(option, metavar="NAME", help=goal.help)
+    add_parameters(parser, kind.goals, optional=frozenset(kind.goal_names()))
     add_design(parser, kind)
     _add_shuffler(parser)
     parser.add_argument(

@@ -27,6 +27,7 @@ DOCUMENTS: Final = {
     **dict.fromkeys(_CHOICES, f"{_THEORY}/choices.md"),
     "rounded_channel": f"{_THEORY}/numbers.md",
     "tables": f"{_THEORY}/tables.md",
+    "products": f"{_THEORY}/relations.md",
     "hashed_prefixes": f"{_THEORY}/words.md",
 }
 """The page on which each mechanism is derived and proved."""

@@ -76,8 +76,8 @@ class Relation(FormQuestion):
     called: ClassVar[str] = "How things are related"
     summary: ClassVar[str] = "a line through people's numbers: slopes, correlations and predictions"
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("regressors", "fields", "what the outcome may depend on", "age=18..90 plan=free,pro"),
-        Parameter("outcome", "fields", "the number that depends on it, with its name", "minutes=0..600"),
+        Parameter("regressors", "fields", "what the outcome may depend on", "age=number:18..90 plan=free,pro"),
+        Parameter("outcome", "fields", "the number that depends on it, with its name", "minutes=number:0..600:minutes"),
     )
     goals: ClassVar[tuple[Parameter, ...]] = (
         Parameter("slope_error", "number", "standard error of a slope to reach; instead of an error", "0.5"),
