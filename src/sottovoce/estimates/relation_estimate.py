@@ -7,7 +7,7 @@ Intervals of slopes on one regressor are Fieller's; others are by the delta meth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -20,17 +20,26 @@ from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import NoReportsError, SurveyError
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain.number import NumberGrid
+from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.intervals import check_level
 from sottovoce.estimates.listed import ListedEstimate
+from sottovoce.estimates.watched import level_of_look, refuse_so_far
+from sottovoce.figures.bars import plot_answers
+from sottovoce.figures.line import plot_line
 from sottovoce.mechanisms.base import Floats
+from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.strategies.relations.allocation import related_parts
 from sottovoce.theory.relations import Fitted, MeanProducts, Range, correlated, fieller, fitted
+from sottovoce.theory.two_arms import ArmProcess
 from sottovoce.workloads.record_moments import RecordMoments
 
 __all__ = ["Line", "RelationEstimate"]
 
 FIELLER: Final = "Fieller's interval"
 DELTA: Final = "delta method"
+_POINTS: Final = 49
+"""Numbers at which the band of a picture is computed."""
+
 UNBOUNDED: Final = "the spread of the regressors may be zero, so every slope is possible"
 
 
@@ -94,7 +103,7 @@ class RelationEstimate(ListedEstimate):
         if one == other:
             raise SurveyError("first and second must be different").at("second")
         names = [self._axes[place].name for place in (one, other)]
-        found = correlated(self._means([one, other]), one, other, _normal(level))
+        found = correlated(self._means([one, other]), one, other, self._normal(level))
         return Answer(
             label=f"correlation of {names[0]} and {names[1]}",
             value=found.value,
@@ -151,6 +160,47 @@ class RelationEstimate(ListedEstimate):
     def __str__(self) -> str:
         """The line, and how well it is known."""
         return f"{self.line()}\n{self._caption(0.95)}"
+
+    def plot(self, ax: Any = None, k: int | None = None, level: float = 0.95) -> Any:
+        """The line on all regressors, as `Line.plot` draws it; returns the matplotlib axes."""
+        return self.line().plot(ax, level)
+
+    def _normal(self, level: float) -> float:
+        """Standard errors on both sides of an estimate; where it is watched, at the level of this look."""
+        if self.always == "so far":
+            raise refuse_so_far("a slope has no interval")
+        each = level if self.always is None else level_of_look(level, self.n_reports)
+        return NormalDist().inv_cdf((1 + each) / 2)
+
+    # --- comparisons with other people's estimate -------------------------------------------------
+
+    def _arms(self, picked: Sequence[Any], level: float, beside: Any) -> Arms:
+        """Slopes with the intervals of each estimate; their variances do not depend on the true slopes here."""
+        if any(one.weights is not None for one in picked):
+            return super()._arms(picked, level, beside)
+        answers = [one.of(self, level) for one in picked]
+        unknown = [one.name for one, answer in zip(picked, answers, strict=True) if not math.isfinite(answer.low)]
+        if unknown:
+            raise NoReportsError(
+                f"{unknown[0]} may be anything after {plural(self.n_reports, 'report')}: wait for more"
+            ).at("answers")
+        raw, low, high = (np.array([getattr(one, name) for one in answers]) for name in ("raw", "low", "high"))
+        # Half an interval is that many standard errors; its longer side, where Fieller's is not symmetric.
+        error = np.maximum(high - raw, raw - low) / self._normal(level)
+        nothing, reports = np.zeros(len(raw)), np.full(len(raw), float(self.n_reports))
+        curve = VarianceCurve(error**2 * reports, nothing, nothing, nothing)
+        least, most = (np.array([one.limits[end] for one in picked]) for end in (0, 1))
+        return Arms(raw, low, high, nothing, least, most, reports, curve, answers[0].method)
+
+    def _process(self, picked: Sequence[Any], miss: float) -> ArmProcess | None:
+        """None for slopes: the means of products are watched by themselves."""
+        return None if any(one.weights is None for one in picked) else super()._process(picked, miss)
+
+    def _covariance(self, picked: Sequence[Any], beside: Any) -> Floats | None:
+        return None if any(one.weights is None for one in picked) else super()._covariance(picked, beside)
+
+    def _changes(self, picked: Sequence[Any]) -> Floats | None:
+        return None if any(one.weights is None for one in picked) else super()._changes(picked)
 
     # --- features ------------------------------------------------------------------------------
 
@@ -257,7 +307,7 @@ class Line:
         axis, outcome = self._axes[self.places[at]], self._outcome
         # A value of a list goes from 0 to 1, which is two halves of its feature.
         scale = outcome.half / axis.half
-        normal, alone = _normal(level), len(self.places) == 1
+        normal, alone = self.estimate._normal(level), len(self.places) == 1
         if alone:
             ends, method = fieller(self.means, self.estimate._outcome, self.places[0], normal), FIELLER
         elif self.fit is not None:
@@ -299,7 +349,7 @@ class Line:
         if self.fit is None:
             return self._answer(f"{outcome.name} at {label}", math.nan, math.inf, level, outcome)
         value, gradient = self.fit.predicted(features)
-        error = _normal(level) * self.means.error(gradient)
+        error = self.estimate._normal(level) * self.means.error(gradient)
         return self._answer(f"{outcome.name} at {label}", value, error, level, outcome)
 
     def _answer(self, label: str, value: float, reach: float, level: float, axis: Axis) -> Answer:
@@ -338,19 +388,34 @@ class Line:
         if self.fit is None:
             value, low, high, method = math.nan, 0.0, 1.0, f"{DELTA}; {UNBOUNDED}"
         elif len(self.places) == 1:
-            found = correlated(self.means, self.places[0], self.estimate._outcome, _normal(level))
+            found = correlated(self.means, self.places[0], self.estimate._outcome, self.estimate._normal(level))
             ends = found.ends
             squares = ends.low**2, ends.high**2
             low = 0.0 if ends.low <= 0 <= ends.high else min(squares)
             value, high, method = found.value**2, min(1.0, max(squares)), FIELLER
         else:
             value, gradient = self.fit.explained
-            reach = _normal(level) * self.means.error(gradient)
+            reach = self.estimate._normal(level) * self.means.error(gradient)
             low, high, method = max(0.0, value - reach), min(1.0, value + reach), DELTA
         low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
         return Answer(
             label="R squared", value=value, low=low, high=high, raw=value, method=method, level=level, is_share=True
         )
+
+    def plot(self, ax: Any = None, level: float = 0.95) -> Any:
+        """The mean outcome against one number, with its band; for several regressors, their slopes as bars."""
+        outcome = self._outcome
+        if len(self.places) > 1 or not self._axes[self.places[0]].is_number or self.fit is None:
+            title = self.estimate.survey.title
+            return plot_answers(self.slopes(level), self._caption(level), ax, chosen="first", title=title)
+        axis = self._axes[self.places[0]]
+        numbers = np.linspace(axis.middle - axis.half, axis.middle + axis.half, _POINTS).tolist()
+        means = [self.predict({axis.name: number}, level=level) for number in numbers]
+        labels = _labelled(axis), _labelled(outcome)
+        return plot_line(numbers, means, labels, self._caption(level), ax)
+
+    def _caption(self, level: float) -> str:
+        return f"{repr(self).strip('<>')}, {100 * level:g} % intervals"
 
     def __str__(self) -> str:
         rows = [(f"{self._outcome.name} by {one.label}", one.value_text, one.interval_text) for one in self]
@@ -363,5 +428,5 @@ class Line:
         return f"<line of {self._outcome.name} on {names} from {plural(self.estimate.n_reports, 'report')}, {promise}>"
 
 
-def _normal(level: float) -> float:
-    return NormalDist().inv_cdf((1 + level) / 2)
+def _labelled(axis: Axis) -> str:
+    return f"{axis.name} ({axis.unit})" if axis.unit and axis.unit != axis.name else axis.name

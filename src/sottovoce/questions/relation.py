@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 from sottovoce.core.errors import PlanError, SurveyError
 from sottovoce.core.words import figure
 from sottovoce.domain.number import NumberGrid
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.relation_estimate import RelationEstimate, axis_of, slope_unit
+from sottovoce.estimates.series import PickedAnswer
 from sottovoce.questions.base import plain_attributes
 from sottovoce.questions.form import FormQuestion, field_from_statement, field_statement
 from sottovoce.questions.parameter import Parameter, clear_question
 from sottovoce.questions.slope_goal import SlopeGoal, checked_error
 from sottovoce.workloads.record_moments import RecordMoments
 from sottovoce.workloads.record_tables import Field, checked_fields
+
+if TYPE_CHECKING:
+    from sottovoce.workloads.pictures import NumberFigure, Panel
 
 __all__ = ["Relation", "relation"]
 
@@ -25,6 +31,9 @@ _OUTCOME: Final = "outcome"
 
 _TWO_SIDED: Final = 1.96
 """Half the width of a 95 % interval, in standard errors."""
+
+_SLOPE, _EXPLAINED = "slope of ", "R squared"
+"""Names of what is followed over time and compared between groups."""
 
 _ENDS: Final = 2
 """Grid points of a number: its two ends. A device computes with the positions between them."""
@@ -150,6 +159,60 @@ class Relation(FormQuestion):
 
     def label(self, index: int) -> str:
         return self.workload.name(index)
+
+    # --- what is followed over time, compared and shown: slopes, and what the line explains ----------------
+
+    @property
+    def _slopes(self) -> list[str]:
+        return [f"{_SLOPE}{name}" for name in self.workload.feature_names[:-1]]
+
+    def _followed(self, answer: str | int | None) -> PickedAnswer:
+        """The slope on a regressor, "slope of age", or R squared; or one of the means."""
+        names = [*self._slopes, _EXPLAINED]
+        if answer is None and len(self._slopes) == 1:
+            answer = names[0]
+        if answer not in names:
+            try:
+                return super()._followed(answer)
+            except SurveyError:
+                raise SurveyError(
+                    f"answer must be one of {', '.join(map(repr, names))}, or the name of a mean such as "
+                    f"{self.label(0)!r}; or a function of an estimate and a level"
+                ).at("answer") from None
+        if answer == _EXPLAINED:
+            return PickedAnswer(_EXPLAINED, "", lambda found, level: found.r_squared(level), None, (0.0, 1.0), True)
+        name = str(answer).removeprefix(_SLOPE)
+        goal = self._slope_goal(None, self.workload.feature_names.index(name))
+        return PickedAnswer(
+            str(answer), goal.unit, lambda found, level: found.slope(name, level), None, (-math.inf, math.inf)
+        )
+
+    def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
+        return [*self._slopes, _EXPLAINED, *super().followed_names(latest, most)][:most]
+
+    def compared_names(self) -> list[str]:
+        """The slopes."""
+        return self._slopes
+
+    def panels(self, n_answers: int) -> list[Panel]:
+        """None: means of products say little by themselves; slopes are figures."""
+        return []
+
+    def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
+        """Slopes and what the line explains, as far as they are known."""
+        from sottovoce.workloads.pictures import NumberFigure
+
+        line = estimate.line()
+        found = []
+        for slope in line.slopes(level):
+            if math.isfinite(slope.low) and math.isfinite(slope.high):
+                most = 1.25 * max(abs(slope.low), abs(slope.high))
+                name = f"{_SLOPE}{slope.label}"
+                found.append(NumberFigure(name, slope.unit, slope.value, slope.low, slope.high, -most, most))
+        explained = line.r_squared(level)
+        if math.isfinite(explained.value):
+            found.append(NumberFigure(_EXPLAINED, "", explained.value, explained.low, explained.high, 0.0, 1.0))
+        return found
 
     # --- plans ----------------------------------------------------------------------------------
 
