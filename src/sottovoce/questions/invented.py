@@ -16,6 +16,7 @@ from sottovoce.domain import Domain
 from sottovoce.domain.number import NumberGrid
 from sottovoce.questions.people import People
 from sottovoce.workloads.naming import value_at
+from sottovoce.workloads.record_moments import RecordMoments
 from sottovoce.workloads.record_tables import RecordTables
 
 __all__ = ["FormPeople", "InventedPeople", "ListedAnswers", "NumberPeople", "SetPeople", "VectorPeople"]
@@ -151,13 +152,76 @@ class SetPeople(ListedAnswers):
         return self.draw(n, rng)
 
 
-@final
 @dataclass(frozen=True)
-class FormPeople(ListedAnswers):
+class RecordPeople(ListedAnswers):
     """Records of two kinds of people, half of them each; within a kind, fields are independent.
 
     Of the first kind, earlier values of a field are more frequent, and numbers are small; of the second, all values are
     as frequent, and numbers are large.
+    """
+
+    words: ClassVar[str] = "records of two kinds of people"
+
+    @property
+    def fields(self) -> tuple[tuple[str, Domain | NumberGrid], ...]:
+        """Names and fields of a record."""
+        raise NotImplementedError
+
+    def draw(self, n: int, rng: np.random.Generator) -> dict[str, list[Any]]:
+        """The records of n people, one column per field."""
+        second = rng.random(n) < 0.5
+        return {name: _column(field, second, rng) for name, field in self.fields}
+
+    def values(self, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+        """The records of n people, one by one."""
+        columns = self.draw(n, rng)
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+@final
+@dataclass(frozen=True)
+class RelatedPeople(RecordPeople):
+    """Records whose features are related through the kind of person.
+
+    Examples
+    --------
+    >>> ends = NumberGrid(0, 600, points=2)
+    >>> RelatedPeople(RecordMoments((("x", ends), ("y", ends)))).answers.round(3)
+    array([0.   , 0.   , 0.333, 0.111, 0.333])
+    """
+
+    moments: RecordMoments
+
+    @property
+    def fields(self) -> tuple[tuple[str, Domain | NumberGrid], ...]:
+        return self.moments.fields
+
+    @property
+    def answers(self) -> Floats:
+        """The mean of every feature and product: within a kind, the mean of a product is that of the means."""
+        return np.asarray((self._of_kind(is_second=False) + self._of_kind(is_second=True)) / 2)
+
+    def _of_kind(self, *, is_second: bool) -> Floats:
+        features = self.moments.features
+        means = []
+        for place, value in features.listed:
+            field = self.moments.fields[place][1]
+            # The smaller of two uniform numbers is a third of the way up its range.
+            number = 1 / 3 if is_second else -1 / 3
+            means.append(number if isinstance(field, NumberGrid) else 2 * _cell_shares(field, is_second)[value] - 1)
+        return np.array(
+            [means[i] if j < 0 else _SQUARE if i == j else means[i] * means[j] for i, j in features.products]
+        )
+
+
+_SQUARE: Final = 1 / 3
+"""The mean square of a number's feature: of the smaller and of the larger of two uniform numbers alike."""
+
+
+@final
+@dataclass(frozen=True)
+class FormPeople(RecordPeople):
+    """Records whose tables are known.
 
     Examples
     --------
@@ -169,17 +233,9 @@ class FormPeople(ListedAnswers):
 
     tables: RecordTables
 
-    words: ClassVar[str] = "records of two kinds of people"
-
-    def draw(self, n: int, rng: np.random.Generator) -> dict[str, list[Any]]:
-        """The records of n people, one column per field."""
-        second = rng.random(n) < 0.5
-        return {name: _column(field, second, rng) for name, field in self.tables.fields}
-
-    def values(self, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
-        """The records of n people, one by one."""
-        columns = self.draw(n, rng)
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    @property
+    def fields(self) -> tuple[tuple[str, Domain | NumberGrid], ...]:
+        return self.tables.fields
 
     @property
     def answers(self) -> Floats:

@@ -16,6 +16,7 @@ from sottovoce.estimates.relation_estimate import RelationEstimate, axis_of, slo
 from sottovoce.estimates.series import PickedAnswer
 from sottovoce.questions.base import plain_attributes
 from sottovoce.questions.form import FormQuestion, field_from_statement, field_statement
+from sottovoce.questions.invented import RelatedPeople
 from sottovoce.questions.parameter import Parameter, clear_question
 from sottovoce.questions.slope_goal import SlopeGoal, checked_error
 from sottovoce.workloads.record_moments import RecordMoments
@@ -152,6 +153,9 @@ class Relation(FormQuestion):
     @cached_property
     def workload(self) -> RecordMoments:
         return RecordMoments(self.attributes)
+
+    def invented_people(self) -> RelatedPeople:
+        return RelatedPeople(self.workload)
 
     @property
     def estimate_class(self) -> type[RelationEstimate]:
