@@ -279,6 +279,7 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
         "n_answers": len(estimate),
         "answers": _with_fixed(arguments, estimate),
         **({"sums": _sums(arguments, estimate)} if arguments.sum else {}),
+        **({"figures": figures} if (figures := _figures(arguments, estimate)) else {}),
     }
     if arguments.word or arguments.words:
         stated["named"] = _named_words(arguments, estimate)
@@ -293,6 +294,13 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
         for answer, index in zip(stated["answers"], largest, strict=False):
             answer["likeliest"] = float(likeliest.values[index])
     return {**stated, **written_files(arguments)}
+
+
+def _figures(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
+    """What the question tells besides its answers: slopes, a standard deviation, quantiles."""
+    shown = ("name", "unit", "value", "low", "high")
+    figures = estimate.survey.question.figures(estimate, arguments.level)
+    return [{name: getattr(one, name) for name in shown} for one in figures if one.name not in estimate]
 
 
 def _with_fixed(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:

@@ -65,6 +65,9 @@ def _notes(result: dict[str, Any], level: float) -> list[str]:
         f"{shown(' + '.join(part['labels']))}: {_with_ends(part, percent)} ({part['method']})"
         for part in result.get("sums", ())
     ]
+    for one in result.get("figures", ()):
+        unit = f" {shown(one['unit'])}" if one["unit"] else ""
+        lines.append(f"{shown(one['name'])}: {_with_ends(one, percent)}{unit}")
     if result["always"] is not None:
         lines.append(AT_EVERY_LOOK.format(percent=percent))
     words = result.get("words")

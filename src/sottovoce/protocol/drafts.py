@@ -151,6 +151,12 @@ class PlanRequest(_Asked, kw_only=True):
     probability: Annotated[
         float | None, Meta(description="probability with which that word is to be found, for words; null for 0.9")
     ] = None
+    slope_error: Annotated[
+        float | None, Meta(description="standard error of a slope to reach; for relations, instead of a margin")
+    ] = None
+    of: Annotated[
+        str | None, Meta(description="the regressor whose slope that is; null where a relation has only one")
+    ] = None
     periods: Annotated[Whole | None, Meta(description="number of periods; null with `renews` for no end")] = None
     renews: Annotated[Whole | None, Meta(description="number of periods in which everybody answers once")] = None
     change: Annotated[

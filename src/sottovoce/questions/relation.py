@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
-from sottovoce.core.errors import PlanError, SurveyError
+from sottovoce.core.errors import NoReportsError, PlanError, SurveyError
 from sottovoce.core.words import figure
 from sottovoce.domain.number import NumberGrid
 from sottovoce.estimates.estimate import Estimate
@@ -206,7 +206,10 @@ class Relation(FormQuestion):
         """Slopes and what the line explains, as far as they are known."""
         from sottovoce.workloads.pictures import NumberFigure
 
-        line = estimate.line()
+        try:
+            line = estimate.line()
+        except NoReportsError:
+            return []
         found = []
         for slope in line.slopes(level):
             if math.isfinite(slope.low) and math.isfinite(slope.high):

@@ -68,7 +68,7 @@ def _question(asked: PlanRequest) -> Planned:
     question = question_of(asked)
     people = population_of(question, asked)
     aim = {"people": asked.people, "margin": asked.margin, "l2": asked.l2, "population": people}
-    aim |= {"share": asked.share, "probability": asked.probability}
+    aim |= {"share": asked.share, "probability": asked.probability, "slope_error": asked.slope_error, "of": asked.of}
     aim |= {"central_epsilon": asked.central_epsilon, "least": asked.least}
     comparing = {name: getattr(asked, name) for name in PlannedComparison.__struct_fields__}
     repeats = {"periods": asked.periods, "renews": asked.renews, "change": asked.change}
