@@ -42,6 +42,8 @@ export interface Explanation {
   readonly words: readonly string[];
   /** How many answers give it each probability, the most likely first; not for vectors, which cannot be counted. */
   readonly groups?: readonly { readonly probability: number; readonly count: bigint }[];
+  /** Where it is about some fields of a record only: their places. */
+  readonly fields?: readonly number[];
 }
 
 /**
@@ -94,6 +96,7 @@ export function explain(survey: Survey, report: Uint8Array, value?: unknown, law
     ...(groups.some(({ count }) => count === null)
       ? {}
       : { groups: groups.map(({ chance, count }) => ({ probability: probabilityOf(chance), count: count! })) }),
+    ...(law.fields && { fields: law.fields }),
   };
 }
 

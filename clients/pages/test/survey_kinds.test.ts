@@ -16,8 +16,9 @@ import { countedAs } from "../src/survey/fields/word_field.js";
 import { clippedWords } from "../src/survey/fields/number_field.js";
 import { Ticked } from "../src/survey/fields/ticks.js";
 
-const NOTHING = new Uint8Array();
 const FOUND = {} as Explanation;
+/** What is known of a report on these fields. */
+const about = (...fields: number[]) => ({ fields }) as unknown as Explanation;
 const MINUTES = new NumberGrid({ low: 0, high: 600, unit: "minutes", points: 33 });
 const MEAN = { grid: MINUTES, wants: "mean" };
 
@@ -28,19 +29,19 @@ test("a number outside counts as the nearer end, and that is said without repeat
   const kind = numberKind(MEAN);
   assert.equal(kind.text(700), "700\u00a0minutes, which counts as 600\u00a0minutes");
   assert.equal(kind.text(0.1), "0.1\u00a0minutes");
-  assert.match(kind.drawn(NOTHING), /two nearest of 33 marks, which are 18\.8\u00a0minutes apart/);
+  assert.match(kind.drawn(FOUND), /two nearest of 33 marks, which are 18\.8\u00a0minutes apart/);
 });
 
 test("a picture of a number goes from end to end, with the own one exactly", () => {
   for (const [mine, at] of [[300, 64], [-5, 0], [9999, 127]] as const) {
-    const [shown] = numberKind(MEAN).examples(NOTHING, FOUND, mine);
+    const [shown] = numberKind(MEAN).examples(FOUND, mine);
     assert.equal(shown!.own, at);
     assert.equal(shown!.value(at), Math.min(Math.max(mine, 0), 600));
     const values = Array.from({ length: shown!.size }, (_, i) => shown!.value(i) as number);
     assert.ok(values.every((value, i) => Math.abs(value - (600 * i) / 127) <= 300 / 127));
     assert.deepEqual([values[0], values.at(-1)], [0, 600]);
   }
-  assert.equal(numberKind({ grid: MINUTES, wants: "distribution" }).examples(NOTHING, FOUND, null)[0]!.size, 33);
+  assert.equal(numberKind({ grid: MINUTES, wants: "distribution" }).examples(FOUND, null)[0]!.size, 33);
 });
 
 test("no more boxes are ticked than may be, and none at all only where that was said", () => {
@@ -60,12 +61,12 @@ test("no more boxes are ticked than may be, and none at all only where that was 
 test("a picture of choices shows the own answer, what would be without each option, and every option alone", () => {
   const kind = choicesKind({ options: readDomain({ labels: ["bus", "tram", "bike"] }), most: 2 });
   assert.match(kind.words[0], /at most 2\.$/);
-  const [around, single] = kind.examples(NOTHING, FOUND, ["bus", "bike"]);
+  const [around, single] = kind.examples(FOUND, ["bus", "bike"]);
   const all = <Value>(size: number, at: (i: number) => Value) => Array.from({ length: size }, (_, i) => at(i));
   assert.deepEqual(all(around!.size, around!.label), ["bus, bike", "without “bus”", "without “bike”", "nothing ticked"]);
   assert.deepEqual(all(around!.size, around!.value), [["bus", "bike"], ["bike"], ["bus"], []]);
   assert.deepEqual(all(single!.size, single!.value), [["bus"], ["tram"], ["bike"]]);
-  assert.equal(kind.examples(NOTHING, FOUND, null)[0]!.own, -1);
+  assert.equal(kind.examples(FOUND, null)[0]!.own, -1);
   assert.deepEqual([kind.text([]), kind.text(["tram"])], ["None of these", "tram"]);
   assert.equal(choicesKind({ options: readDomain({ labels: ["bus", "none of these"] }), most: 2 }).text([]), "I tick nothing");
 });
@@ -76,16 +77,16 @@ test("a picture of a form shows the cells of the table that was drawn, and leave
     { name: "age_group", domain: { start: 20, step: 10, size: 3 } },
     { name: "minutes", number: { low: 0, high: 600, unit: "minutes", points: 3 } },
   ];
-  const form = recordsKind(new Records({ kind: "records", attributes, tables: 2 }), { tables: [[0, 1], [0, 2], [1]].map((places) => ({ places })) });
+  const form = recordsKind(new Records({ kind: "records", attributes, tables: 2 }));
   const mine = { country: "FR", age_group: 40n, minutes: 100 };
-  const [cells, ...more] = form.examples(Uint8Array.of(0, 9), FOUND, mine);
+  const [cells, ...more] = form.examples(about(0, 1), mine);
   assert.deepEqual([cells!.size, cells!.own, more.length], [6, 5, 0]);
   assert.equal(cells!.label(1), "country: DE · age group: 30");
   assert.deepEqual(cells!.value(1), { country: "DE", age_group: 30n, minutes: 100 });
-  const [own, points] = form.examples(Uint8Array.of(1, 9), FOUND, mine);
+  const [own, points] = form.examples(about(0, 2), mine);
   assert.deepEqual([own!.value(0), own!.own, points!.size, points!.own], [mine, 0, 6, -1]);
   assert.deepEqual(points!.value(4), { ...mine, minutes: 300 });
-  assert.match(form.drawn(Uint8Array.of(2, 9)), /before your answers were looked at\. .* nothing about country and minutes\.$/);
+  assert.match(form.drawn(about(1)), /before your answers were looked at\. .* nothing about country and minutes\.$/);
   assert.equal(form.text({ ...mine, minutes: 700 }), "country: FR\nage group: 40\nminutes: 700\u00a0minutes, which counts as 600\u00a0minutes");
 });
 
@@ -99,9 +100,9 @@ test("a word is shown as it will be counted, and as other with the reason", () =
   assert.equal(countedAs(question, "\u202etxet").word, "other");
   assert.equal(countedAs(question, "a\u00adb").word, "a⟨U+00AD⟩b");
   assert.deepEqual([kind.text("Covid"), kind.text("flu"), kind.text("")], ["Covid, which counts as: covid", "flu", "other"]);
-  const [around] = kind.examples(NOTHING, FOUND, "Covid");
+  const [around] = kind.examples(FOUND, "Covid");
   assert.deepEqual([around!.size, around!.own, around!.label(0), around!.label(1)], [2, 0, "covid", "other"]);
-  const [none] = kind.examples(NOTHING, FOUND, "much too long");
+  const [none] = kind.examples(FOUND, "much too long");
   assert.deepEqual([none!.size, none!.own, none!.label(0)], [1, 0, "other"]);
 });
 

@@ -6,6 +6,7 @@
 import { concat, sha256, toHex, viewOf } from "../core/bytes.js";
 import { encodeIndex, indexWidth } from "../core/codecs.js";
 import { MechanismError } from "../core/errors.js";
+import type { Source } from "../randomness/source.js";
 import { withinEpsilon } from "../randomness/thresholds.js";
 import { checkValue, type FiniteMechanism } from "./base/finite.js";
 import { decodeIndex, type Law, probe, type Reported } from "./laws/law.js";
@@ -20,9 +21,17 @@ const MAGIC = 0x4d435653; // "SVCM"
 const refused = (why: string) => new MechanismError(`the channel cannot be used: ${why}`);
 
 /** A mechanism from an attachment, and the digest that a survey must name that by. */
-interface Channel<Made = FiniteMechanism> {
+interface Channel {
   readonly digest: string;
-  readonly mechanism: Made;
+  readonly mechanism: MatrixChannel;
+}
+
+/** The channel of a matrix, of so many values and reports. */
+export interface MatrixChannel extends FiniteMechanism {
+  readonly values: number;
+  readonly reports: number;
+  /** The number of the report that is drawn for a value. */
+  draw(value: number, source: Source): number;
 }
 
 /** Refuses the numbers beside a channel, which are for the collector, unless they are what they should be. */
@@ -34,10 +43,10 @@ export const weightsOfValues: CheckNumbers = (numbers, _, values) => {
   checkWeights(numbers);
 };
 
-/** The mechanism of the channel in an attachment; all of it is verified. */
+/** The mechanism of the channel in an attachment, over so many values, or any number of them; all of it is verified. */
 export async function readChannel(
   attachment: Uint8Array,
-  domainSize: number,
+  domainSize: number | null,
   epsilon: number,
   checkNumbers = weightsOfValues,
 ): Promise<Channel> {
@@ -47,7 +56,7 @@ export async function readChannel(
   if (!(attachment.length >= start + HEADER_BYTES)) throw refused("it ends too early");
   const [magic, reports, values] = [0, 4, 8].map((at) => view.getUint32(start + at, true)) as [number, number, number];
   const bits = view.getUint8(start + 12);
-  if (magic !== MAGIC || values !== domainSize || bits < 1 || bits > 32) throw refused("its header is not one");
+  if (magic !== MAGIC || values !== (domainSize ?? values) || bits < 1 || bits > 32) throw refused("its header is not one");
   checkNumbers(Float64Array.from({ length: count }, (_, v) => view.getFloat64(8 + 8 * v, true)), reports, values);
   if (reports < 2 || values < 2 || reports * values > MOST_ENTRIES) throw refused("its size is out of range");
   const header = attachment.subarray(start, start + HEADER_BYTES);
@@ -57,26 +66,25 @@ export async function readChannel(
   checkColumns(entries, values, 2 ** bits);
   checkRows(content, reports, epsilon);
   const digest = await sha256(concat(attachment.subarray(8, start), await sha256(concat(header, body))));
-  return { digest: toHex(digest), mechanism: channel(entries, reports, values, 2 ** bits) };
+  return { digest: toHex(digest), mechanism: makeChannel(entries, reports, values, 2 ** bits) };
 }
 
-function channel(entries: Uint32Array, reports: number, values: number, one: number): FiniteMechanism {
+/** The channel with these entries, row by row, out of `one`. */
+export function makeChannel(entries: Uint32Array, reports: number, values: number, one: number): MatrixChannel {
   const reportBytes = indexWidth(BigInt(reports));
-  return {
-    name: "matrix_channel",
-    reportBytes,
-    randomize(value, source) {
-      checkValue(value, values);
-      const drawn = source.below(one);
-      let [sum, report] = [0, 0];
-      // All sums are compared, whatever was drawn: a search that stops early would take a telling time.
-      for (let row = 0; row < reports; row++) {
-        sum += entries[row * values + value]!;
-        report += Number(sum <= drawn);
-      }
-      return encodeIndex(report, reportBytes);
-    },
+  const draw = (value: number, source: Source) => {
+    checkValue(value, values);
+    const drawn = source.below(one);
+    let [sum, report] = [0, 0];
+    // All sums are compared, whatever was drawn: a search that stops early would take a telling time.
+    for (let row = 0; row < reports; row++) {
+      sum += entries[row * values + value]!;
+      report += Number(sum <= drawn);
+    }
+    return report;
   };
+  const randomize = (value: number, source: Source) => encodeIndex(draw(value, source), reportBytes);
+  return { name: "matrix_channel", values, reports, reportBytes, draw, randomize };
 }
 
 /** The entries, row by row, if they are in canonical form: 0 for the least, 1 for the greatest of a row. */

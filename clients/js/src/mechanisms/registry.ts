@@ -15,6 +15,7 @@ import { haarLaw, hierarchicalLaw } from "./levels.js";
 import { matrixChannelLaw } from "./matrix_channel.js";
 import { oneOption, oneOptionLaw } from "./one_option.js";
 import { projectiveGeometry, projectiveGeometryLaw } from "./projective_geometry.js";
+import { productsLaw } from "./products.js";
 import { randomizedResponse, randomizedResponseLaw } from "./randomized_response.js";
 import { roundedChannelLaw } from "./rounded_channel.js";
 import { setSelection, setSelectionLaw } from "./set_selection.js";
@@ -52,8 +53,8 @@ const SETS: ReadonlyMap<string, SetKind> = new Map([
 
 /** Names of mechanisms that strategies make themselves, or that only the Python client runs: taken all the same. */
 const TAKEN = [
-  ...["hierarchical", "haar", "fourier", "matrix_channel", "rounded_channel", "tables", "hashed_prefixes"],
-  ...["gaussian", "rejection", "sphere", "auto"],
+  ...["hierarchical", "haar", "fourier", "matrix_channel", "rounded_channel", "tables", "products"],
+  ...["hashed_prefixes", "gaussian", "rejection", "sphere", "auto"],
 ];
 
 /** How likely each mechanism's reports are; only what explains reports loads this. */
@@ -73,6 +74,7 @@ export const LAWS: ReadonlyMap<string, LawOf> = new Map([
   ["matrix_channel", matrixChannelLaw],
   ["rounded_channel", roundedChannelLaw],
   ["tables", tablesLaw],
+  ["products", productsLaw],
   ["set_selection", setSelectionLaw],
   ["wheel", wheelLaw],
   ["one_option", oneOptionLaw],

@@ -171,5 +171,6 @@ export function tablesLaw(reported: Reported): Law {
       count: isCounted && group.count !== null ? group.count * others : null,
     })),
     says: `${only} ${law.says}`,
+    fields: places,
   };
 }

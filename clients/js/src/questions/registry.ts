@@ -5,11 +5,12 @@ import { Choices } from "./choices.js";
 import { NumberQuestion } from "./number.js";
 import { Queries } from "./queries.js";
 import { Records } from "./records.js";
+import { Relation } from "./relation.js";
 import { Shares } from "./shares.js";
 import { Vector } from "./vector.js";
 import { Words } from "./words.js";
 
-export type AnyQuestion = Shares | Queries | Vector | NumberQuestion | Choices | Records | Words;
+export type AnyQuestion = Shares | Queries | Vector | NumberQuestion | Choices | Records | Relation | Words;
 
 const QUESTIONS = new Map<unknown, new (stated: JsonObject) => AnyQuestion>([
   ["shares", Shares],
@@ -18,6 +19,7 @@ const QUESTIONS = new Map<unknown, new (stated: JsonObject) => AnyQuestion>([
   ["number", NumberQuestion],
   ["choices", Choices],
   ["records", Records],
+  ["relation", Relation],
   ["words", Words],
 ]);
 

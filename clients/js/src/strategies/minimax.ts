@@ -6,7 +6,7 @@ import { readRounded } from "../mechanisms/rounded_channel.js";
 import type { StrategyKind } from "./strategy.js";
 
 /** What every report stands for, which only the collector needs. */
-const estimatesOfReports: CheckNumbers = (numbers, reports) => {
+export const estimatesOfReports: CheckNumbers = (numbers, reports) => {
   if (numbers.length !== reports || !numbers.every((number) => Math.abs(number) <= 1e9)) {
     throw new MechanismError("a channel's estimates must be one number of at most 1e9 for every report");
   }

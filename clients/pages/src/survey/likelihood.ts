@@ -17,10 +17,10 @@ interface BarGroup extends Pick<Examples, "view" | "about"> {
 }
 
 /** The picture of a report, filled in once it is worked out; `mine` is the person's answer, null where unknown. */
-export function likelihood(survey: Survey, payload: Uint8Array, found: Explanation, mine: unknown): HTMLElement {
+export function likelihood(survey: Survey, found: Explanation, mine: unknown): HTMLElement {
   const host = el("div", { class: "picture" }, el("p", { class: "quiet" }, "Working it out …"));
   const missing = () => fill(host, el("p", { class: "quiet" }, "The picture cannot be worked out. The report stands."));
-  new ReportPicture(survey, payload, found, mine).into(host).catch(missing);
+  new ReportPicture(survey, found, mine).into(host).catch(missing);
   return host;
 }
 
@@ -30,7 +30,6 @@ class ReportPicture {
 
   constructor(
     readonly survey: Survey,
-    readonly payload: Uint8Array,
     readonly found: Explanation,
     readonly mine: unknown,
   ) {
@@ -59,7 +58,7 @@ class ReportPicture {
 
   /** Bars of single answers; null where they are too many, or take too long. */
   async #single(): Promise<BarGroup[] | null> {
-    const examples = this.#kind.examples(this.payload, this.found, this.mine);
+    const examples = this.#kind.examples(this.found, this.mine);
     const start = performance.now();
     let slice = start;
     const parts: BarGroup[] = [];

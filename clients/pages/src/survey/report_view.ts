@@ -50,7 +50,7 @@ export function reportView(
       { class: "card", "aria-labelledby": "likely" },
       el("h2", { id: "likely" }, "How little that tells"),
       el("p", { class: "quiet" }, survey && explanation ? LIKELY : MISSING),
-      survey && explanation && likelihood(survey, kept.report.subarray(TAG_BYTES), explanation, drawn.value),
+      survey && explanation && likelihood(survey, explanation, drawn.value),
     ),
     el(
       "section",
@@ -96,7 +96,7 @@ function edge(): HTMLElement {
 function leaves({ kept, explanation, survey }: DrawnReport): HTMLElement {
   const size = counted(kept.report.length - TAG_BYTES, "byte");
   const query = survey?.seat ? queryText(survey.seat.query) : "";
-  const how = survey ? kindOf(survey).drawn(kept.report.subarray(TAG_BYTES)) : "";
+  const how = survey && explanation ? kindOf(survey).drawn(explanation) : "";
   return el(
     "section",
     { class: "zone leaves", "aria-labelledby": "leaves" },

@@ -25,6 +25,8 @@ export interface Law {
   readonly groups: readonly Group[];
   /** What the report is, in plain words. */
   readonly says: string;
+  /** The places of the fields of a record that the report is about; it says nothing about others. */
+  readonly fields?: readonly number[];
 }
 
 /** What a law is made from. */

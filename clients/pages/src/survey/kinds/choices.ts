@@ -32,7 +32,7 @@ export function choicesKind({ options, most }: Pick<Choices, "options" | "most">
     },
     text: (ticked) => ticked.map(label).join(", ") || none,
     drawn: () => "",
-    examples: (_payload, _found, mine) => [...around(mine, label), ...single(labels, value)],
+    examples: (_found, mine) => [...around(mine, label), ...single(labels, value)],
   };
 }
 

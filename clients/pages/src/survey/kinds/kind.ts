@@ -25,10 +25,10 @@ export interface Kind<Value = any> {
   field(legend: string, id: string): Field<Value>;
   /** A person's own answer as it is shown to them, in one line or several. */
   text(value: Value): string;
-  /** How the payload of a report came about, where more is to be said than of every report; else empty. */
-  drawn(payload: Uint8Array): string;
+  /** How a report came about, where more is to be said than of every report; else empty. */
+  drawn(found: Explanation): string;
   /** What a picture of the report shows, one part after the other; none where answers are too many. */
-  examples(payload: Uint8Array, found: Explanation, mine: Value | null): readonly Examples<Value>[];
+  examples(found: Explanation, mine: Value | null): readonly Examples<Value>[];
 }
 
 /** Up to so many answers have a bar with a name each, and up to so many a thin one. */

@@ -25,7 +25,7 @@ export function numberKind({ grid, wants }: NumberAsked): Kind<number> {
     field: (legend, id) => numberField(grid, legend, id),
     text: (value) => numberText(value, grid),
     drawn: () => (wants === "distribution" ? binned(points) : rounded(grid)),
-    examples(_payload, _found, mine) {
+    examples(_found, mine) {
       // Between two marks the probability changes evenly; in a bin it does not change.
       const size = wants === "distribution" && points <= MOST_STRIPES ? points : BARS;
       const own = mine === null ? -1 : Math.round(((size - 1) * (inside(mine) - low)) / (high - low));

@@ -1,9 +1,7 @@
-/** A form of several fields; a report is about one table of them. */
-import { indexWidth } from "../../../../js/src/core/codecs.js";
+/** A form of several fields; a report is about some of them. */
 import { type Domain, LabelDomain, RangeDomain, type TextDomain } from "../../../../js/src/domain/domain.js";
 import { NumberGrid } from "../../../../js/src/domain/number.js";
-import { decodeIndex } from "../../../../js/src/mechanisms/laws/law.js";
-import type { RecordField, Records } from "../../../../js/src/questions/records.js";
+import type { FormQuestion, NamedField, RecordField } from "../../../../js/src/questions/form.js";
 import { count } from "../../parts/format.js";
 import { choices, selectField } from "../fields/choices.js";
 import { rangeField, textField, wholeOrMissing } from "../fields/domain_field.js";
@@ -12,26 +10,22 @@ import { numberField, numberText } from "../fields/number_field.js";
 import { labelAt, named, plain, valueAt } from "../fields/values.js";
 import { type Examples, type Kind, NEAREST, viewOf } from "./kind.js";
 
-type NamedField = Records["fields"][number];
-/** The tables, by the positions of their fields; one of them is drawn. */
-type DrawnTables = { readonly tables: readonly { readonly places: readonly number[] }[] };
 type FilledForm = Readonly<Record<string, unknown>>;
 
 /** Up to so many labels fit into a list that opens; longer ones can be narrowed down. */
 const MOST_SELECTED = 60;
 /** Up to so many whole numbers are listed rather than typed. */
 const FEW_NUMBERS = 12n;
+/** Numbers that are shown of a range with two grid points. */
+const MARKS = 5;
 
-export function recordsKind({ fields, workload }: Pick<Records, "fields" | "workload">, { tables }: DrawnTables): Kind<FilledForm> {
+export function recordsKind({ fields, learned }: Pick<FormQuestion, "fields" | "learned">): Kind<FilledForm> {
   const names = fields.map(([name]) => name);
-  const together = workload.order === 1 ? "" : `, and how any ${workload.order === 2 ? "two" : count(workload.order)} fields go together`;
-  const drawn = (payload: Uint8Array) => tables[Number(decodeIndex(payload.subarray(0, numberBytes), tables.length))]!.places;
-  const numberBytes = indexWidth(BigInt(tables.length));
   return {
     size: null,
     words: [
       `Fill in what is true of you: ${count(names.length)} fields, and one report about them.`,
-      `The collector learns, roughly and for everybody together, how the answers to each field are distributed${together}.`,
+      `The collector learns, roughly and for everybody together, ${learned}.`,
     ],
     unfitting: NEAREST,
     field(_legend, id) {
@@ -39,12 +33,12 @@ export function recordsKind({ fields, workload }: Pick<Records, "fields" | "work
       return mapped(inOne(made, null, "record form"), (given) => record(names, given));
     },
     text: (value) => fields.map((field) => textOf([field], value)).join("\n"),
-    drawn(payload) {
-      const others = names.filter((_, i) => !drawn(payload).includes(i));
+    drawn({ fields: about }) {
+      const others = names.filter((_, i) => !about!.includes(i));
       if (others.length === 0) return "";
       return `The lot fell before your answers were looked at. The report says nothing about ${listed(others.map(named))}.`;
     },
-    examples: (payload, _found, mine) => cells(fields, drawn(payload), mine),
+    examples: ({ fields: about }, mine) => cells(fields, about!, mine),
   };
 }
 
@@ -85,13 +79,16 @@ function fieldText(values: RecordField, value: unknown): string {
   return numberText(value as number, values);
 }
 
-const sizeOf = (values: RecordField): bigint => (isGrid(values) ? BigInt(values.points) : values.size);
+/** Numbers of a range that are shown: its grid points, or some between its ends where it has no others. */
+const marksOf = ({ points }: NumberGrid): number => (points === 2 ? MARKS : points);
 
-/** The value of that number; of a number's grid the point. */
+const sizeOf = (values: RecordField): bigint => (isGrid(values) ? BigInt(marksOf(values)) : values.size);
+
+/** The value of that number; of a number's range the mark. */
 const valueOf = (values: RecordField, index: bigint): unknown =>
-  isGrid(values) ? values.low + (Number(index) / (values.points - 1)) * (values.high - values.low) : valueAt(values, index);
+  isGrid(values) ? values.low + (Number(index) / (marksOf(values) - 1)) * (values.high - values.low) : valueAt(values, index);
 
-/** The cells of the table that was drawn, each as a record: of the other fields any values do, for they do not count. */
+/** The values of the fields that a report is about, each as a record: of the other fields any do, for they do not count. */
 function cells(attributes: readonly NamedField[], drawn: readonly number[], mine: FilledForm | null): Examples<FilledForm>[] {
   const fields = drawn.map((at) => attributes[at]!);
   const size = fields.reduce((product, [, values]) => product * sizeOf(values), 1n);

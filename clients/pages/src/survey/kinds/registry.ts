@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<AskedFor, Made>> = {
   value: (question, survey) => valueKind(survey, question.domain),
   number: numberKind,
   set: choicesKind,
-  record: (question, survey) => recordsKind(question, survey.mechanism),
+  record: recordsKind,
   vector: vectorKind,
   word: wordsKind,
 };

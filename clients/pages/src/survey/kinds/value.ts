@@ -16,7 +16,7 @@ export function valueKind(survey: Asked, domain: Domain): Kind<unknown> {
     field: (legend, id) => domainField(domain, legend, id),
     text: (value) => labelAt(domain, domain.index(value)),
     drawn: () => "",
-    examples(_payload, _found, mine) {
+    examples(_found, mine) {
       const view = viewOf(domain.size);
       if (view === null) return [];
       const own = mine === null ? -1 : Number(domain.find(mine));

@@ -21,7 +21,7 @@ export function wordsKind(question: Spelt): Kind<WordValue> {
     field: (legend, id) => wordField(question, legend, id),
     text: (value) => wordText(question, value),
     drawn: () => "",
-    examples(_payload, _found, mine) {
+    examples(_found, mine) {
       const answers = [...(mine !== null && question.code.has(mine) ? [mine] : []), ""];
       const label = (i: number) => wordOf(question, answers[i]!);
       return [{ view: "rows", about: "", size: answers.length, own: mine === null ? -1 : 0, label, value: (i) => answers[i]! }];

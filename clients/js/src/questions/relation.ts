@@ -1,0 +1,36 @@
+/** Relation: how an outcome depends on other fields of a record, as a line through people's numbers. */
+import { SurveyError } from "../core/errors.js";
+import { checkFields, type JsonObject } from "../core/json.js";
+import { NUMBER, RecordFeatures } from "../domain/features.js";
+import { NumberGrid } from "../domain/number.js";
+import { products } from "../strategies/products.js";
+import { FormQuestion, readField, readFields } from "./form.js";
+import type { Question } from "./question.js";
+
+const STRATEGIES = new Map([["products", products]]);
+/** Grid points of a number: its two ends. A device computes with the positions between them. */
+const ENDS = 2;
+
+export class Relation extends FormQuestion implements Question<RecordFeatures, readonly number[]> {
+  readonly kind = "relation";
+  readonly strategies = STRATEGIES;
+  readonly workload: RecordFeatures;
+
+  constructor(stated: JsonObject) {
+    const { regressors, outcome } = checkFields(stated, "a relation", "kind", "regressors", "outcome");
+    super([...readFields(regressors), readField(outcome)]);
+    const attributes = this.fields.map(([name, field]) => {
+      if (!(field instanceof NumberGrid)) return { name, size: Number(field.size), label: (value: number) => field.label(value) };
+      if (field.points !== ENDS) throw new SurveyError("a number of a relation must have its two ends as grid points");
+      return { name, size: NUMBER, label: String };
+    });
+    const { name, size } = attributes.at(-1)!;
+    if (size !== NUMBER && size !== 2) throw new SurveyError(`the outcome ${name} must be a number, or a list of two values`);
+    this.workload = new RecordFeatures(attributes);
+  }
+
+  get learned(): string {
+    const names = this.fields.map(([name]) => name);
+    return `how ${names.pop()} depends on ${names.join(", ")}: a line through everybody's answers`;
+  }
+}
