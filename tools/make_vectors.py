@@ -33,6 +33,7 @@ from vectors_log import log_vectors
 from vectors_numbers import number_vectors
 from vectors_oblivious import oblivious_vectors
 from vectors_refused import bad_survey_vectors
+from vectors_relations import relation_vectors
 from vectors_relays import relay_vectors
 from vectors_seats import seat_vectors
 from vectors_sets import set_vectors
@@ -237,7 +238,7 @@ def vector_report(survey: Any, vector: list[float], run: int) -> dict[str, Any]:
 def source_vectors() -> dict[str, Any]:
     """Integers and Bernoulli draws from known bytes."""
     below = []
-    for n in (1, 2, 3, 5, 6, 128, 200, 255, 256, 257, 1000, 65535, 65536, 10**6, 2**32, 2**40 - 1, 2**40, 2**53 - 1):
+    for n in (1, 2, 3, 5, 6, 128, 200, 255, 256, 257, 1000, 65535, 65536, 10**6, 2**27, 2**32, 2**33, 2**40 - 1, 2**40, 2**53 - 1):
         for run in range(3):
             recorder = Recorder(f"below {n} {run}")
             result = ByteSource(recorder).below(n)
@@ -400,6 +401,7 @@ def files() -> dict[str, str]:
     contents["log.json"] = log_vectors()
     contents["strategies.json"] = strategy_vectors(Recorder)
     contents["tables.json"] = table_vectors(Recorder)
+    contents["relations.json"] = relation_vectors(Recorder)
     contents["sets.json"] = set_vectors(Recorder)
     contents["words.json"] = word_vectors(Recorder)
     contents["numbers.json"] = number_vectors(Recorder)

@@ -130,6 +130,11 @@ _CASES: list[tuple[Question, list[tuple[Any, Any]], list[Any]]] = [
     (_FORM, _SAME_RECORD, [*_NO_RECORDS, _object(), _map(), _object(age=3, plan="pro"), _list(None, NAN, None)]),
     (_GAPS, [*_SAME_RECORD, *_GAPPED], _NO_RECORDS),
     (
+        sv.relation({"age": sv.number(0, 99)}, {"paid": ["no", "yes"]}),
+        [(_list(101, "yes"), _object(paid="yes", age=99))],
+        [*_MISSING, _object(age=3), _object(age=3, paid=True), _list("yes", 3)],
+    ),
+    (
         sv.vector(3),
         [
             (_array("floats", 0.5, 0, 1), _list(0.5, 0, 1)),

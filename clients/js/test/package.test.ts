@@ -16,10 +16,10 @@ const root = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
 const run = promisify(execFile);
 
-test("everything is below 45 kB minified and gzipped", () => {
-  // Two of them are the look into the collector's log: tree, proofs, checkpoint, and what is kept of it.
+test("everything is below 46 kB minified and gzipped", () => {
+  // Two of them are the look into the collector's log: tree, proofs, checkpoint, and what is kept of it; one is relations.
   const bytes = gzipSync(read("dist/sottovoce.min.js"), { level: 9 }).length;
-  assert.ok(bytes < 45_000, `${bytes} bytes`);
+  assert.ok(bytes < 46_000, `${bytes} bytes`);
 });
 
 test("no dependency at run time, nothing imported, no other source of randomness", () => {
@@ -105,10 +105,10 @@ test("the README's examples run and print what they say", async () => {
   await checkRelayedExample(relayed!);
 });
 
-test("the element is below 67 kB minified and gzipped, stands alone, and is not dropped by bundlers", () => {
+test("the element is below 68 kB minified and gzipped, stands alone, and is not dropped by bundlers", () => {
   const element = read("dist/element.min.js");
   const bytes = gzipSync(element, { level: 9 }).length;
-  assert.ok(bytes < 67_000, `${bytes} bytes`);
+  assert.ok(bytes < 68_000, `${bytes} bytes`);
   assert.ok(!/\bimport\b|\brequire\(|Math\.random|\beval\(|new Function|innerHTML/.test(element));
   const { exports, sideEffects } = JSON.parse(read("package.json"));
   assert.deepEqual(exports["./element"], { types: "./dist/element.d.ts", default: "./dist/element.min.js" });

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 from sottovoce.core.errors import NoReportsError, PlanError, SurveyError
 from sottovoce.core.words import figure
 from sottovoce.domain.number import NumberGrid
+from sottovoce.domain.ranges import RangeDomain
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.relation_estimate import RelationEstimate, axis_of, slope_unit
 from sottovoce.estimates.series import PickedAnswer
@@ -50,7 +51,7 @@ def relation(regressors: Mapping[str, Any], outcome: Any) -> Relation:
     ----------
     regressors
         Names, each with a number or a list of values: `{"age": number(18, 90), "plan": ["free", "pro"]}`. The values of
-        a list are compared with its first one.
+        a list are compared with its first one; a range of integers is a number between its ends.
     outcome
         A number, or a list of two values. Its name is the number's unit, or "outcome"; a mapping gives another:
         `{"usage": number(0, 600, "minutes")}`.
@@ -136,7 +137,9 @@ class Relation(FormQuestion):
             raise SurveyError("two regressors have the same name: every one needs its own").at("regressors")
         question = cls(dict(fields), dict([field_from_statement(statement["outcome"])]))
         if question.to_statement() != statement:
-            raise SurveyError("a number of a relation must have its two ends as grid points").at("regressors")
+            raise SurveyError("a relation's numbers and ranges must be numbers with their two ends as grid points").at(
+                "regressors"
+            )
         return question
 
     def _statement(self) -> dict[str, Any]:
@@ -250,11 +253,18 @@ class Relation(FormQuestion):
 
 
 def _checked(given: object, argument: str) -> tuple[tuple[str, Field], ...]:
-    """Names and fields; numbers with their two ends as grid points."""
+    """Names and fields; numbers, and ranges of integers, as numbers with their two ends as grid points."""
     try:
         fields = checked_fields(plain_attributes(dict(given) if isinstance(given, tuple) else given))
     except SurveyError as error:
         raise error.at(argument) from None
-    return tuple(
-        (name, replace(field, points=_ENDS) if isinstance(field, NumberGrid) else field) for name, field in fields
-    )
+    return tuple((name, _related(field)) for name, field in fields)
+
+
+def _related(field: Field) -> Field:
+    if isinstance(field, NumberGrid):
+        return replace(field, points=_ENDS)
+    if isinstance(field, RangeDomain):
+        first, last = sorted((field.start, field.start + field.step * (field.size - 1)))
+        return NumberGrid(first, last, points=_ENDS, missing=field.missing)
+    return field
