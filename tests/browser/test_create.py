@@ -50,7 +50,7 @@ def test_from_the_form_to_the_first_answer(service: Service, visitors: Visitors)
     expect(page.get_by_text("1 report", exact=False).first).to_be_visible()
 
 
-@pytest.mark.parametrize("chosen", ["queries", "vector", "number", "choices", "records", "words", "panel"])
+@pytest.mark.parametrize("chosen", ["queries", "vector", "number", "choices", "records", "relation", "words", "panel"])
 def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str) -> None:
     page = signed_in(visitor, service, "/new")
     kind(page, chosen)
@@ -71,6 +71,12 @@ def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str)
             page.get_by_label(f"Name of attribute {place}").fill(name)
             page.get_by_label(f"Values of attribute {place}").fill(values)
         expect(page.get_by_text("any number from 0 to 600 minutes")).to_be_visible()
+    if chosen == "relation":
+        for group, fields in {"Regressors": ["age: 18 to 90", "plan: free, pro"], "Outcome": ["spent: 0 to 600"]}.items():
+            for place, (name, values) in enumerate((field.split(": ") for field in fields), 1):
+                page.get_by_role("group", name=group).get_by_label(f"Name of attribute {place}").fill(name)
+                page.get_by_role("group", name=group).get_by_label(f"Values of attribute {place}").fill(values)
+        assert [fault for fault in [faults(page), too_wide(page)] if fault] == []
     survey_id = publish(page, title())
     assert service.ask("GET", f"/v1/surveys/{survey_id}/status").json["kind"] == chosen
 

@@ -105,6 +105,34 @@ def test_a_form_says_which_fields_its_report_is_about(service: Service, visitors
     assert_sent_once(service, visitor, tab, survey)
 
 
+def test_a_relation_asks_for_the_outcome_too_and_says_what_was_drawn(service: Service, visitors: Visitors) -> None:
+    question = sv.relation({"age": sv.number(18, 90), "plan": ["free", "pro"]}, sv.number(0, 600, "minutes"))
+    survey = published(service, Survey(question, epsilon=1.0, title=title("Age and use")))
+    visitor = visitors(**PHONE)
+    tab = SurveyPage.visit(visitor, survey)
+    expect(tab.page.get_by_text("how minutes depends on age and plan, as a line through all answers")).to_be_visible()
+    tab.page.get_by_label("age").fill("47")
+    tab.page.get_by_label("plan").select_option("pro")
+    tab.draw_button.click()
+    expect(tab.page.get_by_role("alert")).to_contain_text("minutes: nothing is written there yet")
+    tab.page.get_by_label("minutes").fill("700")
+    expect(tab.page.get_by_text("That is above 600 minutes, and will count as 600 minutes.")).to_be_visible()
+    draw(tab)
+    [record] = tab.records()
+    number = survey.mechanism.decode(bytes(record["report"][len(survey.tag) :])) // survey.mechanism.matrix.reports
+    features = survey.mechanism.features
+    drawn = {features.listed[place].attribute for place in features.products[number] if place >= 0}
+    leaves = tab.page.get_by_role("region", name="Leaves")
+    expect(leaves).to_contain_text("Of 8 figures one was drawn at random, in public: ")
+    for place, name in enumerate(question.field_names):
+        if place not in drawn:
+            expect(leaves).to_contain_text(re.compile(f"The report says nothing about .*{name}"))
+    likely = tab.page.get_by_role("region", name="How little that tells")
+    expect(likely).to_contain_text("your answer")
+    assert [fault for fault in [faults(tab.page), too_wide(tab.page)] if fault] == []
+    assert_sent_once(service, visitor, tab, survey)
+
+
 def test_no_more_boxes_than_may_be_and_none_of_them_is_an_answer(service: Service, visitors: Visitors) -> None:
     options = ["bus", "tram", "bike", "car"]
     survey = published(service, Survey(sv.choices(options, most=2), epsilon=1.0, title=title("How do you travel?")))

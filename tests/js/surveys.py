@@ -150,6 +150,9 @@ LARGER: Final[dict[str, Callable[[], Any]]] = {
     "fourier, parities": _sought(lambda: Parities(5, 3), 2.0, "fourier"),
     "fourier, one attribute": _one_attribute,
     "tables": _sought(lambda: Marginals(PERSON, k=2), 2.0, "tables"),
+    "relation": lambda: sv.Survey(
+        sv.relation({"age": sv.number(0, 5), "club": PERSON["club"]}, sv.number(0, 600, "minutes")), epsilon=2.0
+    ),
     "records": lambda: sv.Survey(sv.records({**PERSON, "minutes": sv.number(0, 600)}), epsilon=2.0, people=PEOPLE),
     **{
         f"choices, {name}": partial(sv.Survey, sv.choices(12, 3), epsilon=2.0, mechanism=name, people=PEOPLE)
@@ -175,7 +178,7 @@ LARGER: Final[dict[str, Callable[[], Any]]] = {
 
 def _people(survey: Any) -> list[Any]:
     rng = np.random.default_rng(PEOPLE)
-    if survey.kind == "records":
+    if survey.kind in ("records", "relation"):
         return [
             _record(survey, *one) for one in zip(rng.integers(0, 36, PEOPLE), rng.uniform(0, 700, PEOPLE), strict=True)
         ]
@@ -196,7 +199,7 @@ def _people(survey: Any) -> list[Any]:
 
 def last_value(survey: Any) -> Any:
     """A value that hardly anybody has."""
-    if survey.kind == "records":
+    if survey.kind in ("records", "relation"):
         return _record(survey, 35, 600.0)
     if survey.kind == "choices":
         return [9, 11]
@@ -210,8 +213,8 @@ def last_value(survey: Any) -> Any:
 
 
 def _record(survey: Any, number: int, minutes: float) -> dict[str, Any]:
-    person = value_at(sv.Domain.of(PERSON), int(number))
-    return {**person, "minutes": round(float(minutes), 3)}
+    person = {**value_at(sv.Domain.of(PERSON), int(number)), "minutes": round(float(minutes), 3)}
+    return {name: person[name] for name in survey.question.field_names}
 
 
 def _over_values(survey: Any) -> Case:

@@ -50,6 +50,9 @@ def surveys() -> dict[str, Any]:
         "matrix_channel": lambda: sv.Survey(sv.queries(Prefix(16)), epsilon=1.0, strategy="optimized"),
         "rounded_channel": lambda: sv.Survey(sv.number(-20, 40), epsilon=1.0),
         "tables": lambda: sv.Survey(sv.records(attributes), epsilon=2.0),
+        "products": lambda: sv.Survey(
+            sv.relation({"plan": attributes["plan"], "age": sv.number(18, 90)}, attributes["minutes"]), epsilon=1.0
+        ),
         "hashed_prefixes": lambda: sv.Survey(sv.words(8, "latin"), epsilon=1.0, people=2000),
     }
 

@@ -119,7 +119,7 @@ test("a report says which fields it is about, in words", async () => {
   const told = (product: number) => explain(survey, concat(survey.tag, Uint8Array.of(3 * product + 1)));
   assert.match(told(0).words[0]!, /^Of 11 figures one was drawn at random, in public: age\. One number below 3: 1\.$/);
   assert.match(told(4).words[0]!, /: age squared\./);
-  assert.match(told(5).words[0]!, /: age times whether plan is pro\./);
+  assert.match(told(5).words[0]!, /: age times “plan is pro”\./);
   assert.deepEqual([told(0), told(1), told(4), told(5)].map(({ fields }) => fields), [[0], [1], [0], [0, 1]]);
   assert.equal(survey.question.asks, "record");
 });

@@ -6,6 +6,7 @@ import { NumberGrid } from "../../js/src/domain/number.js";
 import type { Explanation } from "../../js/src/explain.js";
 import { readSurvey, type Survey } from "../../js/src/index.js";
 import { Records } from "../../js/src/questions/records.js";
+import { Relation } from "../../js/src/questions/relation.js";
 import { Words } from "../../js/src/questions/words.js";
 import { choicesKind } from "../src/survey/kinds/choices.js";
 import { numberKind } from "../src/survey/kinds/number.js";
@@ -88,6 +89,23 @@ test("a picture of a form shows the cells of the table that was drawn, and leave
   assert.deepEqual(points!.value(4), { ...mine, minutes: 300 });
   assert.match(form.drawn(about(1)), /before your answers were looked at\. .* nothing about country and minutes\.$/);
   assert.equal(form.text({ ...mine, minutes: 700 }), "country: FR\nage group: 40\nminutes: 700\u00a0minutes, which counts as 600\u00a0minutes");
+});
+
+test("a form of a relation has its outcome last, and a number without grid points is shown at five places", () => {
+  const regressors = [
+    { name: "age", number: { low: 20, high: 60, unit: "", points: 2 } },
+    { name: "own_car", domain: { labels: ["no", "yes"] } },
+  ];
+  const outcome = { name: "minutes", number: { low: 0, high: 600, unit: "", points: 2 } };
+  const form = recordsKind(new Relation({ kind: "relation", regressors, outcome }));
+  assert.match(form.words[0], /^Fill in what is true of you: 3 fields/);
+  assert.match(form.words[1], /how minutes depends on age and own car, as a line through all answers\.$/);
+  const mine = { age: 33, own_car: "yes", minutes: 90 };
+  const [own, marks] = form.examples(about(0), mine);
+  assert.deepEqual([own!.own, own!.value(0), marks!.size, marks!.own], [0, mine, 5, -1]);
+  assert.deepEqual(Array.from({ length: 5 }, (_, i) => (marks!.value(i) as typeof mine).age), [20, 30, 40, 50, 60]);
+  assert.equal(form.examples(about(0, 2), null)[0]!.size, 25);
+  assert.match(form.drawn(about(1, 2)), /nothing about age\.$/);
 });
 
 test("a word is shown as it will be counted, and as other with the reason", () => {

@@ -93,7 +93,7 @@ function nameOf([first, second]: FeatureProduct, { attributes }: RecordFeatures)
     .filter((feature) => feature !== undefined)
     .map(({ place, value }) => {
       const { name, size, label } = attributes[place]!;
-      return size === NUMBER ? name : `whether ${name} is ${label(value)}`;
+      return size === NUMBER ? name : `“${name} is ${label(value)}”`;
     })
     .join(" times ");
 }

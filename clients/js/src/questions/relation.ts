@@ -34,6 +34,6 @@ export class Relation extends FormQuestion implements Question<RecordFeatures, r
 
   get learned(): string {
     const names = this.fields.map(([name]) => name.replaceAll("_", " "));
-    return `how ${names.pop()} depends on ${names.join(", ")}: a line through everybody's answers`;
+    return `how ${names.pop()} depends on ${names.join(" and ")}, as a line through all answers`;
   }
 }

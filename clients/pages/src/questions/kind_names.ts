@@ -6,6 +6,7 @@ export const KIND_NAMES: Readonly<Record<string, string>> = {
   choices: "Tick all that apply",
   number: "A number",
   records: "A form",
+  relation: "How things are related",
   words: "In their own words",
   tracking: "Every week or month",
   panel: "One question after another",

@@ -44,6 +44,7 @@ const FACTS: Readonly<Record<string, KindFacts>> = {
     note: "People may tick several options, so shares need not add up to 100\u00a0%.",
   },
   records: { picture: "M5 4H39V25H5ZM5 11H39M5 18H39M17 4V25M28 4V25", measure: SHARE, isForm: true },
+  relation: { picture: "M4 3V25H41M8 22L38 6M13 13H14M21 20H22M26 7H27M34 14H35" },
   words: {
     picture: "M4 6H22M4 13H14M4 20H18M4 27H10M28 4H40M28 10H35",
     measure: { one: "the share of one word", unit: null },

@@ -46,9 +46,9 @@ const isOptional = ({ required, group, default: first }: ParameterEntry): boolea
 /** Whether it is given as rows of names and values. */
 const hasRows = ({ kind }: ParameterEntry): boolean => kind === "attributes" || kind === "fields";
 
-/** The rows of a parameter, which are changed as somebody types. */
-export const rowsOf = (parameter: ParameterEntry, typed: Typed): AttributeRow[] =>
-  (typed.rows[parameter.name] ??= [{ name: "", values: "" }, { name: "", values: "" }]);
+/** The rows of a parameter, which are changed as somebody types: as many as its example has, to begin with. */
+export const rowsOf = ({ name, example }: ParameterEntry, typed: Typed): AttributeRow[] =>
+  (typed.rows[name] ??= example.split(" ").map(() => ({ name: "", values: "" })));
 
 /** The parameters that are given, one of each slot. */
 export const givenOf = (parameters: readonly ParameterEntry[], typed: Typed, preferred: ParameterKind): ParameterEntry[] =>
