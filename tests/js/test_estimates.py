@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 def truth(survey: Any, values: list[Any]) -> Floats:
     """What the survey asks, for people with these values."""
-    if survey.kind in ("records", "choices"):
+    if survey.kind in ("records", "relation", "choices"):
         inputs = survey.question.people(values).between(0, len(values))
         return np.asarray(survey.question.workload.columns(inputs).mean(axis=0))
     if survey.kind == "number":
