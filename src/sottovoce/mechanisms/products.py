@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ class Products(Mechanism):
     @classmethod
     def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
         """Lists and numbers: features, squares and products, between grid points too; a product that is never drawn."""
-        matrix = MatrixChannel.miniatures(epsilon)[-1].matrix
+        matrix = _small_matrix(epsilon)
         return (
             cls((0, 0), 2, epsilon, matrix, (1, 2, 1, 3, 1)),
             cls((3, 0), 2, epsilon, matrix, (1, 0, 2, 1, 1, 1)),
@@ -84,7 +85,7 @@ class Products(Mechanism):
         """`size` numbers and a list of three values, all products alike."""
         sizes = (3, *(0 for _ in range(max(1, size))))
         weights = (1,) * len(Features(sizes).products)
-        return cls(sizes, SCALE, epsilon, MatrixChannel.miniatures(epsilon)[-1].matrix, weights)
+        return cls(sizes, SCALE, epsilon, _small_matrix(epsilon), weights)
 
     def _check_parameters(self) -> None:
         products = self.features.products
@@ -245,3 +246,9 @@ class Products(Mechanism):
             "Hui, Siu Cheung and Shin, Hyejin and Shin, Junbum and Yu, Ge}, title={Collecting and analyzing "
             "multidimensional data with local differential privacy}, booktitle={ICDE}, year={2019}}"
         )
+
+
+def _small_matrix(epsilon: float) -> ChannelMatrix:
+    """Three grid points and three reports out of 32, few enough to run every draw: rows near their limits, an even row."""
+    most = math.floor(16 / (1 + math.exp(-epsilon)))
+    return ChannelMatrix(np.array([[most, 8, 16 - most], [16 - most, 8, most], [16, 16, 16]]), 5)
