@@ -238,7 +238,28 @@ def vector_report(survey: Any, vector: list[float], run: int) -> dict[str, Any]:
 def source_vectors() -> dict[str, Any]:
     """Integers and Bernoulli draws from known bytes."""
     below = []
-    for n in (1, 2, 3, 5, 6, 128, 200, 255, 256, 257, 1000, 65535, 65536, 10**6, 2**27, 2**32, 2**33, 2**40 - 1, 2**40, 2**53 - 1):
+    for n in (
+        1,
+        2,
+        3,
+        5,
+        6,
+        128,
+        200,
+        255,
+        256,
+        257,
+        1000,
+        65535,
+        65536,
+        10**6,
+        2**27,
+        2**32,
+        2**33,
+        2**40 - 1,
+        2**40,
+        2**53 - 1,
+    ):
         for run in range(3):
             recorder = Recorder(f"below {n} {run}")
             result = ByteSource(recorder).below(n)

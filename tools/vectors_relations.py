@@ -181,5 +181,10 @@ def _refused(fault: str, changes: dict[str, Any], attachment: bytes | None) -> d
     try:
         sv.Survey.from_json(json.dumps(stated), {stated["design"]["digest"]: attachment or usual})
     except SottovoceError as error:
-        return {"fault": fault, "changes": json.dumps(changes, separators=(",", ":")), **own, "error": type(error).__name__}
+        return {
+            "fault": fault,
+            "changes": json.dumps(changes, separators=(",", ":")),
+            **own,
+            "error": type(error).__name__,
+        }
     raise ValueError(f"{fault} is accepted")

@@ -72,7 +72,10 @@ def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str)
             page.get_by_label(f"Values of attribute {place}").fill(values)
         expect(page.get_by_text("any number from 0 to 600 minutes")).to_be_visible()
     if chosen == "relation":
-        for group, fields in {"Regressors": ["age: 18 to 90", "plan: free, pro"], "Outcome": ["spent: 0 to 600"]}.items():
+        for group, fields in {
+            "Regressors": ["age: 18 to 90", "plan: free, pro"],
+            "Outcome": ["spent: 0 to 600"],
+        }.items():
             for place, (name, values) in enumerate((field.split(": ") for field in fields), 1):
                 page.get_by_role("group", name=group).get_by_label(f"Name of attribute {place}").fill(name)
                 page.get_by_role("group", name=group).get_by_label(f"Values of attribute {place}").fill(values)

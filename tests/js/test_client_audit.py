@@ -280,6 +280,21 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
             "not clipped at the lower end": ("domain/number.js", "this.low), this.high)", "-1e300), this.high)"),
         },
     ),
+    "a relation": (
+        lambda: sv.Survey(
+            sv.relation({"age": sv.number(18, 90), "plan": ["free", "pro"]}, sv.number(0, 600, "minutes")), epsilon=1.0
+        ),
+        4.0,
+        {
+            "rounded in 32 bits": (
+                rule("products"),
+                "const point = Math.floor(value",
+                "const point = Math.floor((value | 0)",
+            ),
+            "always rounded down": (rule("products"), "Number(rounding < value % steps)", "0"),
+            "its squares not doubled": ("domain/features.js", "2 * held(first) ** 2", "held(first) ** 2"),
+        },
+    ),
     "many bits": (
         lambda: shares(60, {"name": "unary_optimized"}),
         10.0,

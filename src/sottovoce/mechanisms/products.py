@@ -249,6 +249,6 @@ class Products(Mechanism):
 
 
 def _small_matrix(epsilon: float) -> ChannelMatrix:
-    """Three grid points and three reports out of 32, few enough to run every draw: rows near their limits, an even row."""
+    """Three grid points and three reports out of 32: few enough to run every draw."""
     most = math.floor(16 / (1 + math.exp(-epsilon)))
     return ChannelMatrix(np.array([[most, 8, 16 - most], [16 - most, 8, most], [16, 16, 16]]), 5)

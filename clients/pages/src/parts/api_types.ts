@@ -626,6 +626,10 @@ export interface PlanRequest {
   share?: number | null;
   /** probability with which that word is to be found, for words; null for 0.9 */
   probability?: number | null;
+  /** standard error of a slope to reach; for relations, instead of a margin */
+  slope_error?: number | null;
+  /** the regressor whose slope that is; null where a relation has only one */
+  of?: string | null;
   /** number of periods; null with `renews` for no end */
   periods?: number | null;
   /** number of periods in which everybody answers once */
