@@ -14,7 +14,7 @@ import sottovoce as sv
 from refusing import refuses
 from sottovoce.auditing.channel import wrong_miniature
 from sottovoce.core.errors import MechanismError, NoReportsError, PlanError, SurveyError, ValueOutsideDomainError
-from sottovoce.domain.features import MAX_FEATURES, SCALE, Features
+from sottovoce.domain.features import MAX_FEATURES, SCALE, RecordFeatures
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.products import Products
 from sottovoce.randomness import within_epsilon
@@ -66,7 +66,7 @@ def test_a_value_between_grid_points_is_rounded_without_bias() -> None:
 
 
 def test_values_are_the_products_written_out() -> None:
-    features = Features((0, 3, 0))
+    features = RecordFeatures((0, 3, 0))
     rng = np.random.default_rng(3)
     rows = np.stack([rng.integers(most, size=50) for most in features.inputs], axis=1)
     named = [[2 * Fraction(int(row[0]), SCALE) - 1, *(1 if row[1] == k else -1 for k in (1, 2))] for row in rows]
@@ -83,7 +83,7 @@ def test_values_are_the_products_written_out() -> None:
 
 
 def test_products_that_follow_are_not_asked_for() -> None:
-    features = Features((3, 2, 0))
+    features = RecordFeatures((3, 2, 0))
     pairs = {(first, second) for first, second in features.products if second >= 0}
     assert (0, 1) not in pairs  # two values of one list
     assert not pairs & {(0, 0), (1, 1), (2, 2)}  # squares of indicators
@@ -163,7 +163,7 @@ def test_the_variance_of_a_combination_is_the_empirical_one() -> None:
 
 def test_shares_are_the_best_for_the_guess() -> None:
     """No other shares of people give less variance of the standardised slopes, the outcome's square apart."""
-    features = Features((0, 3, 0))
+    features = RecordFeatures((0, 3, 0))
     guess = guessed(features)
     gradients = slope_gradients(features, guess) * (guess.deviation[:-1] / guess.deviation[-1])[:, None]
     noise = np.array([0.25 if one.is_square else 1.0 for one in features.products])

@@ -20,7 +20,7 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
 from sottovoce.domain.number import STEPS
 
-__all__ = ["MAX_FEATURES", "SCALE", "Feature", "Features", "Product"]
+__all__ = ["MAX_FEATURES", "SCALE", "Feature", "Product", "RecordFeatures"]
 
 SCALE: Final = STEPS
 """The scale of every survey: a number's inputs are the positions between its ends."""
@@ -56,15 +56,15 @@ class Product(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class Features:
+class RecordFeatures:
     """The features of records whose attributes have these sizes: 0 for a number, otherwise the number of values.
 
     Examples
     --------
-    >>> features = Features((0, 3, 0))
+    >>> features = RecordFeatures((0, 3, 0))
     >>> len(features.listed), len(features.products)
     (4, 11)
-    >>> Features((0, 0)).products
+    >>> RecordFeatures((0, 0)).products
     (Product(first=0, second=-1), Product(first=1, second=-1), Product(first=0, second=0), Product(first=0, second=1), \
 Product(first=1, second=1))
     """

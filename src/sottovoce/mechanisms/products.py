@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import MechanismError, SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import check_epsilon, check_integer
-from sottovoce.domain.features import SCALE, Features
+from sottovoce.domain.features import SCALE, RecordFeatures
 from sottovoce.mechanisms.base import Batch, Counts, Mechanism, Report, log_of
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codecs import IndexCodec
@@ -42,8 +42,8 @@ class Products(Mechanism):
     Error
         That of the estimates a strategy pairs it with. The mean over roundings is the value itself, exactly.
     Symbols
-        `sizes` are those of `Features`: 0 for a number, whose input is a position from 0 to `scale`, which is 2^16 in
-        every survey; else the number of values. A feature f, and a product f g, go from -1 to 1; the integer that is
+        `sizes` are those of `RecordFeatures`: 0 for a number, whose input is a position from 0 to `scale`, 2^16 in every
+        survey; else the number of values. A feature f, and a product f g, go from -1 to 1; the integer that is
         rounded is 1 + f or 1 + f g, for a square 2 f^2, times scale^2: all have the same range, and one matrix serves
         all.
     Deviations
@@ -84,7 +84,7 @@ class Products(Mechanism):
     def typical(cls, size: int, epsilon: float, delta: float = 0.0) -> Self:
         """`size` numbers and a list of three values, all products alike."""
         sizes = (3, *(0 for _ in range(max(1, size))))
-        weights = (1,) * len(Features(sizes).products)
+        weights = (1,) * len(RecordFeatures(sizes).products)
         return cls(sizes, SCALE, epsilon, _small_matrix(epsilon), weights)
 
     def _check_parameters(self) -> None:
@@ -106,9 +106,9 @@ class Products(Mechanism):
         _ = self._channel
 
     @cached_property
-    def features(self) -> Features:
+    def features(self) -> RecordFeatures:
         """The features of a record."""
-        return Features(self.sizes, self.scale)
+        return RecordFeatures(self.sizes, self.scale)
 
     @cached_property
     def _channel(self) -> MatrixChannel:

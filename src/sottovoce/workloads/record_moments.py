@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from sottovoce.core.entries import as_integer
 from sottovoce.core.errors import WorkloadError
-from sottovoce.domain.features import Features, Product
+from sottovoce.domain.features import Product, RecordFeatures
 from sottovoce.domain.number import NumberGrid
 from sottovoce.workloads.base import Body, Floats
 from sottovoce.workloads.naming import quote_label
@@ -33,7 +33,7 @@ _TIMES = " * "
 class RecordMoments(Body):
     """The mean of every feature and of every product of two features; the last field is the outcome.
 
-    A number goes from -1 at its low end to 1 at its high end; see `Features`.
+    A number goes from -1 at its low end to 1 at its high end; see `RecordFeatures`.
 
     Examples
     --------
@@ -49,9 +49,9 @@ class RecordMoments(Body):
     fields: tuple[tuple[str, Field], ...]
 
     @cached_property
-    def features(self) -> Features:
+    def features(self) -> RecordFeatures:
         """The features of a record."""
-        return Features(tuple(0 if isinstance(field, NumberGrid) else field.size for _, field in self.fields))
+        return RecordFeatures(tuple(0 if isinstance(field, NumberGrid) else field.size for _, field in self.fields))
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from sottovoce.domain.features import Features
+from sottovoce.domain.features import RecordFeatures
 from sottovoce.mechanisms.base import Floats
 from sottovoce.theory.relations import MeanProducts
 
@@ -40,14 +40,14 @@ _HEAVIEST: Final = 2**12
 
 
 class Guess(NamedTuple):
-    """Features as a design takes them before there are data: means, standard deviations and slopes."""
+    """RecordFeatures as a design takes them before there are data: means, standard deviations and slopes."""
 
     mean: Floats
     deviation: Floats
     slopes: Floats
 
 
-def guessed(features: Features, away: float = AWAY) -> Guess:
+def guessed(features: RecordFeatures, away: float = AWAY) -> Guess:
     """Numbers spread over their range; values of a list equally common."""
     sizes = [features.sizes[feature.attribute] for feature in features.listed]
     mean = np.array([2 / size - 1 if size else away / 3 for size in sizes])
@@ -57,7 +57,7 @@ def guessed(features: Features, away: float = AWAY) -> Guess:
     return Guess(mean, deviation, steep * deviation[-1] / deviation[:-1])
 
 
-def slope_gradients(features: Features, guess: Guess) -> Floats:
+def slope_gradients(features: RecordFeatures, guess: Guess) -> Floats:
     """Bounds on |d slope_t / d theta_j| for every regressor t and product j, on the scale of the features."""
     size, products = len(features.listed), features.products
     follows = related_parts(features)[1]
@@ -72,7 +72,7 @@ def slope_gradients(features: Features, guess: Guess) -> Floats:
     return np.asarray((along + inner) / spread[:, None])
 
 
-def related_parts(features: Features) -> tuple[np.ndarray, Floats]:
+def related_parts(features: RecordFeatures) -> tuple[np.ndarray, Floats]:
     """For every pair of features the number of its own product, or -1; and how pairs that follow depend on means.
 
     The square of an indicator is 1. Of one list, f g = -1 - f - g: no two are 1 together.
@@ -88,12 +88,12 @@ def related_parts(features: Features) -> tuple[np.ndarray, Floats]:
     return parts, follows
 
 
-def weights_of_products(features: Features) -> tuple[int, ...]:
+def weights_of_products(features: RecordFeatures) -> tuple[int, ...]:
     """Integer weights of all products, none of them 0.
 
     Examples
     --------
-    >>> weights = weights_of_products(Features((0, 0)))
+    >>> weights = weights_of_products(RecordFeatures((0, 0)))
     >>> [round(weight / sum(weights), 3) for weight in weights]
     [0.108, 0.054, 0.162, 0.65, 0.025]
     """
