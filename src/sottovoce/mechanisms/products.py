@@ -42,8 +42,8 @@ class Products(Mechanism):
     Error
         That of the estimates a strategy pairs it with. The mean over roundings is the value itself, exactly.
     Symbols
-        `sizes` are those of `RecordFeatures`: 0 for a number, whose input is a position from 0 to `scale`, 2^16 in every
-        survey; else the number of values. A feature f, and a product f g, go from -1 to 1; the integer that is
+        `sizes` are those of `RecordFeatures`: 0 for a number, whose input is a position from 0 to `scale`, 2^16 in
+        every survey; else the number of values. A feature f, and a product f g, go from -1 to 1; the integer that is
         rounded is 1 + f or 1 + f g, for a square 2 f^2, times scale^2: all have the same range, and one matrix serves
         all.
     Deviations

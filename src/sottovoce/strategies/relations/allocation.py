@@ -40,7 +40,7 @@ _HEAVIEST: Final = 2**12
 
 
 class Guess(NamedTuple):
-    """RecordFeatures as a design takes them before there are data: means, standard deviations and slopes."""
+    """Features as a design takes them before there are data: means, standard deviations and slopes."""
 
     mean: Floats
     deviation: Floats
