@@ -131,7 +131,8 @@ def coverage(population: str, setting: tuple[float, int], runs: int = _RUNS) -> 
         endless += not np.isfinite(slope.low)
         answers = slope, estimate.correlation("x", "outcome"), line.predict(x=1.0)
         held += [one.low <= true <= one.high for one, true in zip(answers, truth, strict=True)]
-    return Coverage(*(held / runs).tolist(), endless / runs)
+    slope_held, correlation_held, predicted_held = (held / runs).tolist()
+    return Coverage(slope_held, correlation_held, predicted_held, endless / runs)
 
 
 def people_needed(epsilon: float, runs: int = _RUNS) -> tuple[int, float]:

@@ -27,7 +27,7 @@ def slope_error(design: ProductsStrategy, regressor: int, people: int) -> float:
     >>> ends = NumberGrid(-3, 3, points=2)
     >>> (design,) = ProductsStrategy.designs(Setting(RecordMoments((("x", ends), ("y", ends))), 1.0, 0.0, 1))
     >>> round(slope_error(design, 0, 250_000), 4)
-    0.0507
+    0.0509
     """
     features = design.workload.features
     gradients = slope_gradients(features, guessed(features, CENTRED))[regressor]
