@@ -8,7 +8,7 @@ answers' intervals.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Final, final
@@ -42,6 +42,7 @@ __all__ = [
     "edge_of_possible",
     "ratio",
     "uncut_combination",
+    "weights_by",
     "weights_of",
 ]
 
@@ -86,6 +87,11 @@ class RawAnswers:
 
 def weights_of(survey: AskedSurvey, given: Weights, name: str = "weights") -> Floats:
     """One weight per answer, from labels and weights; raises `SurveyError` for unknown, repeated or odd ones."""
+    return weights_by(survey.answer_index, survey.n_answers, given, name)
+
+
+def weights_by(find: Callable[[Any], int], size: int, given: Weights, name: str) -> Floats:
+    """One weight for each of `size` answers, which `find` numbers by their labels."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise SurveyError(f"{name} must be labels in a list, such as ['a', 'b'], or a mapping of labels to numbers").at(
             name
@@ -93,7 +99,7 @@ def weights_of(survey: AskedSurvey, given: Weights, name: str = "weights") -> Fl
     pairs = list(given.items()) if isinstance(given, Mapping) else [(label, 1.0) for label in given]
     if not pairs:
         raise SurveyError(f"{name} is empty: name at least one answer").at(name)
-    weights = np.zeros(survey.n_answers)
+    weights = np.zeros(size)
     seen: set[int] = set()
     for label, weight in pairs:
         if isinstance(weight, bool) or not isinstance(weight, Real) or not abs(float(weight)) <= _LARGEST:
@@ -101,11 +107,11 @@ def weights_of(survey: AskedSurvey, given: Weights, name: str = "weights") -> Fl
                 f"{name} has a weight that is not a number of at most {_LARGEST:g}; give each answer a finite one"
             ).at(name)
         try:
-            index = survey.answer_index(label)
+            index = find(label)
         except SottovoceError as error:
             raise error.at(name) from None
         if index in seen:
-            raise SurveyError(f"{name} names the answer {survey.answer_label(index)!r} twice; name it once").at(name)
+            raise SurveyError(f"{name} names the answer {str(label)!r} twice; name it once").at(name)
         seen.add(index)
         weights[index] = float(weight)
     return weights

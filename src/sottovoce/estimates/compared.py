@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.estimates.arms import Arms, arms_of_observed
 from sottovoce.estimates.combinations import RawAnswers
-from sottovoce.estimates.covariance import covariance
+from sottovoce.estimates.covariance import MOST_TOGETHER, population_covariance
 from sottovoce.estimates.intervals import Observed
 from sottovoce.estimates.watched import arm_process
 from sottovoce.mechanisms.base import Floats
@@ -23,10 +23,7 @@ from sottovoce.strategies.laws.rows import combined_ranges
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.two_arms import ArmProcess
 
-__all__ = ["MOST_TOGETHER", "Chosen", "arms_of", "common_population", "covariance_of", "process_of"]
-
-MOST_TOGETHER: Final = 200
-"""Answers up to which their covariance is computed."""
+__all__ = ["Chosen", "arms_of", "common_population", "covariance_of", "process_of"]
 
 Indices = NDArray[np.int64]
 
@@ -120,10 +117,10 @@ def process_of(answers: RawAnswers, chosen: Chosen, miss: float) -> ArmProcess |
 
 def covariance_of(answers: RawAnswers, chosen: Chosen, population: Population) -> Floats | None:
     """The covariance of the compared raw answers for the population; None where that does not tell it."""
-    design = answers.survey.design
-    if len(chosen) > MOST_TOGETHER or not (population.shares is not None or design.answers_tell_variances):
+    if len(chosen) > MOST_TOGETHER:
         return None
-    return covariance(design, chosen.rows(len(answers.raw)), population, answers.n_reports)
+    rows = chosen.rows(len(answers.raw))
+    return population_covariance(answers.survey.design, rows, population, answers.n_reports)
 
 
 def _observed(answers: RawAnswers, chosen: Chosen) -> Iterator[tuple[Indices, Observed, Any]]:

@@ -168,6 +168,30 @@ class Estimate:
         errors.flags.writeable = False
         return errors
 
+    def covariance(self, weights: Any = None) -> Floats:
+        """The covariance matrix of raw answers, or of weighted sums of them, including the sampling of people.
+
+        For the projected population, and exact where the variance of the design is; where the answers do not tell it,
+        as for the mean of a number, from the counts of the reports. Refused where neither tells it: a matrix of bounds
+        is no covariance.
+
+        Parameters
+        ----------
+        weights
+            Labels in a list, mappings of labels to numbers, a list of such, or an array with one column per answer:
+            each label, mapping or row is one combination. All answers by default, if they are at most 200.
+
+        Examples
+        --------
+        >>> import numpy as np, sottovoce as sv
+        >>> survey = sv.Survey(sv.shares(["tea", "coffee", "water"]), epsilon=1.0)
+        >>> estimate = survey.estimate(survey.simulate(["tea"] * 6000 + ["coffee"] * 4000, seed=1))
+        >>> spread = estimate.covariance(["tea", {"tea": 1, "coffee": -1}])
+        >>> np.allclose(np.sqrt(spread[0, 0]), estimate.standard_errors[0])
+        True
+        """
+        raise SurveyError(f"the covariance of answers is not known for estimates of {self.survey.kind}").at("kind")
+
     def watched(self, always: bool | str = True) -> Self:
         """This estimate with intervals that hold at every look together; with False, with those of one look.
 

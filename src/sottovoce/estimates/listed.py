@@ -14,6 +14,7 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.combinations import RawAnswers, Weights, combined, ratio, weights_of
 from sottovoce.estimates.compared import Chosen, arms_of, common_population, covariance_of, process_of
+from sottovoce.estimates.covariance import answers_covariance, listed_rows
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
 from sottovoce.figures.bars import plot_histogram
@@ -73,6 +74,11 @@ class ListedEstimate(Estimate):
         """
         sums = weights_of(self.survey, over, "over"), weights_of(self.survey, under, "under")
         return ratio(self._combinable, *sums, level)
+
+    @with_clear_calls('estimate.covariance(["tea", "coffee"])')
+    def covariance(self, weights: Any = None) -> Floats:
+        answers = self._combinable
+        return answers_covariance(answers, listed_rows(answers, weights))
 
     def plot(self, ax: Any = None, k: int | None = None, level: float = 0.95) -> Any:
         """Bars with intervals, on a matplotlib axes; returns the axes.

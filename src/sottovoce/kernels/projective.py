@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sottovoce.core.extras import full_install
 from sottovoce.kernels.finite_field import kernel_tables
 
-__all__ = ["hyperplane_sums", "singer_polynomial", "weighted_hyperplane_sums"]
+__all__ = ["hyperplane_sums", "orthogonal_points", "singer_polynomial", "weighted_hyperplane_sums"]
 
 
 def hyperplane_sums(counts: NDArray[np.int64], order: int, dimension: int) -> NDArray[np.int64]:
@@ -49,12 +49,25 @@ def weighted_hyperplane_sums(weights: NDArray[Any], order: int, dimension: int) 
     return out
 
 
-@lru_cache(maxsize=4)
-def _cycle(order: int, dimension: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.complex128]]:
-    """Numbers of x_0, x_1, .., of v_0, v_1, .., and the transform of the indicator of D."""
-    with full_install:
-        from scipy import fft
+def orthogonal_points(
+    points: NDArray[np.int64], others: NDArray[np.int64], order: int, dimension: int
+) -> NDArray[np.bool_]:
+    """Whether each of some points (rows) is orthogonal to each of others (columns).
 
+    Examples
+    --------
+    >>> orthogonal_points(np.arange(7), np.arange(7), 2, 3).sum(axis=0)  # the Fano plane: three points on every line
+    array([3, 3, 3, 3, 3, 3, 3])
+    """
+    along, across, hits = _walk(order, dimension)
+    place, direction = np.empty_like(along), np.empty_like(across)
+    place[along], direction[across] = np.arange(len(along)), np.arange(len(across))
+    return np.asarray(hits[(place[points][:, None] + direction[others][None]) % len(hits)] > 0)
+
+
+@lru_cache(maxsize=4)
+def _walk(order: int, dimension: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Numbers of x_0, x_1, .., of v_0, v_1, .., and the indicator of D."""
     from sottovoce.kernels.compiled.projective import singer_walk
 
     size = _points(order, dimension)
@@ -63,7 +76,17 @@ def _cycle(order: int, dimension: int) -> tuple[NDArray[np.int64], NDArray[np.in
     directions = np.empty(size, dtype=np.int64)
     hits = np.empty(size, dtype=np.float64)
     singer_walk(coefficients, order, kernel_tables(order), points, directions, hits)
-    length = fft.next_fast_len(2 * size - 1, real=True)
+    return points, directions, hits
+
+
+@lru_cache(maxsize=4)
+def _cycle(order: int, dimension: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.complex128]]:
+    """Numbers of x_0, x_1, .., of v_0, v_1, .., and the transform of the indicator of D."""
+    with full_install:
+        from scipy import fft
+
+    points, directions, hits = _walk(order, dimension)
+    length = fft.next_fast_len(2 * len(points) - 1, real=True)
     return points, directions, fft.rfft(hits, n=length, workers=-1)
 
 

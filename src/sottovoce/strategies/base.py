@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
-from sottovoce.mechanisms.base import Floats
+from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
@@ -160,6 +160,13 @@ class Strategy(abc.ABC):
         least and the largest answers that a person can give to the combinations.
         """
         raise MechanismError(f"the law of one report is not known for the strategy {self.name!r}; implement its law")
+
+    def observed_covariance(self, rows: Floats, counts: Counts, n_reports: int) -> Floats | None:
+        """The covariance of combinations of raw answers, one per row of weights, from the counts of the reports alone.
+
+        None where the counts do not tell what the same report says of two answers.
+        """
+        return None
 
     @cached_property
     def spread(self) -> Spread:

@@ -27,6 +27,9 @@ from sottovoce.workloads import Workload
 
 __all__ = ["LinearStrategy"]
 
+_MOST_OBSERVED: Final = 2**22
+"""Counts times answers up to which what every report says is listed."""
+
 _FEW: Final = 2**16
 """Entries of the queries up to which variances are bounded answer by answer too."""
 
@@ -46,6 +49,18 @@ class LinearStrategy(Strategy):
     def nearest(self, raw: Floats) -> Projection:
         """The possible answers that are nearest to raw ones, in the space of the answers."""
         return nearest_answers(self._finite_workload, raw)
+
+    def observed_covariance(self, rows: Floats, counts: Counts, n_reports: int) -> Floats | None:
+        """From X of every report, where each is counted by itself."""
+        if self.mechanism.counted_as != "number" or counts.size * self.workload.n_queries > _MOST_OBSERVED:
+            return None
+        held = np.flatnonzero(counts)
+        alone = np.zeros((len(held), counts.size), dtype=counts.dtype)
+        alone[np.arange(len(held)), held] = 1
+        read = np.stack([rows @ self.raw_answers(report, 1) for report in alone], axis=1)
+        part = counts[held] / n_reports
+        away = read - (read @ part)[:, None]
+        return np.asarray((away * part) @ away.T / max(1, n_reports - 1))
 
     # --- what follows from a list of reports; replaced where a shorter way is known -----------------
 

@@ -177,6 +177,20 @@ class SetStrategy(LinearStrategy):
         linear = slope * by_sum + 2 * (own - others) * total / signal**2 - 2 * zero * total / signal
         return VarianceCurve(constant, linear, np.full(len(weights), -1 - (own - others) / signal**2))
 
+    def observed_covariance(self, rows: Floats, counts: Counts, n_reports: int) -> Floats | None:
+        """Known where options are reported on by different people, so that only variances count."""
+        if self.mechanism.groups == 1 or self.mechanism.pair_support is not None or self._shares_seeds:
+            return None
+        bits = self.mechanism.bits(counts, n_reports)
+        if bits is None:
+            return None
+        supporting, reports = bits
+        if (rows[:, reports == 0] != 0).any():
+            return None
+        share = supporting / np.maximum(reports, 1)
+        variance = share * (1 - share) / np.maximum(reports, 1) / self._signal**2
+        return np.asarray((rows * variance) @ rows.T)
+
     def _total(self, people: Population) -> Variance:
         if people.answers is None:
             return self._stated(self.mechanism.worst_total_variance, exact=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self, final
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.answer import Answer
+from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.entries import entries_of
 from sottovoce.core.errors import SurveyError, UnknownAnswerError
 from sottovoce.core.extras import import_pandas
@@ -20,10 +21,13 @@ from sottovoce.core.words import guarantee, plural
 from sottovoce.domain.words.codes import WordCode
 from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.asked import AskedSurvey
+from sottovoce.estimates.combinations import weights_by
+from sottovoce.estimates.covariance import rows_of
 from sottovoce.estimates.estimate import Estimate, SearchProgress
 from sottovoce.estimates.influence import Influence
 from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.estimates.watched import Always, check_always, level_of_look, look_note, refuse_so_far
+from sottovoce.estimates.words.covariance import word_covariance
 from sottovoce.estimates.words.influence import intrusions, word_influence
 from sottovoce.estimates.words.intervals import chosen_words, raw_share, selected_interval, word_arms
 from sottovoce.estimates.words.search import FoundWord, SearchRule, WordSearch, search_words
@@ -285,6 +289,32 @@ class WordEstimate(Estimate):
         method = self.interval(level).method
         return WordAnswers(labels, raw.clip(low, high), raw, low, high, certain, method, level)
 
+    @with_clear_calls('estimate.covariance(["tea", "coffee"])')
+    def covariance(self, weights: Any = None) -> Floats:
+        """The covariance of the raw shares of words, or of weighted sums of them, as `of_many` gives these shares.
+
+        Words in a list, mappings of words to numbers, a list of such, or an array with one column per word found. Words
+        should be chosen without looking at the answers; those found by default. From the reports that support two words
+        at once: see `sottovoce.estimates.words.covariance`.
+        """
+        counted = weights is None or isinstance(weights, np.ndarray)
+        named = [word.value for word in self.found] if counted else _words_in(weights)
+        codes = {row.tobytes(): row for row in map(self._code.row, named) if row.any()}
+        places = {key: place for place, key in enumerate(codes)}
+
+        def find(word: Any) -> int:
+            place = places.get(self._code.row(word).tobytes())
+            if place is None:
+                raise UnknownAnswerError(f"this is not a word of this survey; allowed: {self._code.allowed}")
+            return place
+
+        size = len(codes)
+        rows = rows_of(weights, size, lambda given: weights_by(find, size, given, "weights"), lambda: np.eye(size))
+        if not size:
+            return np.zeros((len(rows), len(rows)))
+        stacked = np.stack(list(codes.values()))
+        return np.asarray(rows @ word_covariance(self._mechanism, self._code, self._search, stacked) @ rows.T)
+
     @cached_property
     def other(self) -> WordAnswer:
         """The share of people whose value is not a word of this survey, with its 95 % interval."""
@@ -378,3 +408,12 @@ class WordEstimate(Estimate):
         doubtful = int((~self.certain).sum())
         also = f"; {plural(doubtful, 'word')} more that may be there by chance" if doubtful else ""
         return super()._caption(level) + also
+
+
+def _words_in(weights: Any) -> list[Any]:
+    """All words that weights name, each once or more often."""
+    if isinstance(weights, str | bytes) or not isinstance(weights, Iterable):
+        return [weights]
+    if isinstance(weights, Mapping):
+        return list(weights)
+    return [word for one in weights for word in (one if isinstance(one, Mapping) else [one])]

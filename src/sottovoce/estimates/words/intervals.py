@@ -25,7 +25,7 @@ from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.theory.binomial import limit_given_passing, limits_of_many, log_tail
 
-__all__ = ["ChosenWords", "chosen_words", "first_levels", "raw_share", "selected_interval", "word_arms"]
+__all__ = ["ChosenWords", "chosen_words", "first_levels", "raw_share", "selected_interval", "word_arms", "word_numbers"]
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def chosen_words(
     words found, and include shared buckets.
     """
     first = first_levels(code, mechanism, rows)
-    numbers = _numbers(search, rows)
+    numbers = word_numbers(search, rows)
     raw, low, high = np.zeros(len(rows)), np.zeros(len(rows)), np.ones(len(rows))
     certain, sure = np.zeros(len(rows), dtype=bool), search.rule.false_discovery / max(1, len(rows))
     for at in np.unique(first).tolist():
@@ -111,7 +111,7 @@ def word_arms(
     A report supports a word or does not, so its variance follows from the share; people in shared buckets divide the
     reports by the design effect.
     """
-    first, numbers = first_levels(code, mechanism, rows), _numbers(search, rows)
+    first, numbers = first_levels(code, mechanism, rows), word_numbers(search, rows)
     raw, reports = np.zeros(len(rows)), np.zeros(len(rows))
     low, high = np.full(len(rows), -np.inf), np.full(len(rows), np.inf)
     other, signal = float(mechanism.support.other), float(mechanism.support.signal)
@@ -131,7 +131,7 @@ def word_arms(
     return Arms(raw, low, high, nothing, nothing, nothing + 1, reports, curve, UNCUT)
 
 
-def _numbers(search: WordSearch, rows: NDArray[np.uint8]) -> NDArray[np.int32]:
+def word_numbers(search: WordSearch, rows: NDArray[np.uint8]) -> NDArray[np.int32]:
     """The number of each code among the known words; -1 for the others."""
     codes = np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel().tolist()
     return np.fromiter(map(search.numbers.get, codes, repeat(-1)), dtype=np.int32, count=len(codes))

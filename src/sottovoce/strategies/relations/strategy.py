@@ -175,6 +175,12 @@ class ProductsStrategy(LinearStrategy):
     def raw_answers(self, counts: Counts, n_reports: int) -> Floats:
         return self.observed(counts).mean
 
+    def observed_covariance(self, rows: Floats, counts: Counts, n_reports: int) -> Floats | None:
+        """Different products have different reports, so that only variances count; None where one has too few."""
+        variance = self.observed(counts).variance
+        known = np.where(np.isfinite(variance), variance, 0.0)
+        return None if (rows[:, ~np.isfinite(variance)] != 0).any() else np.asarray((rows * known) @ rows.T)
+
     def nearest(self, raw: Floats) -> Projection:
         """Within the range of each mean."""
         return Projection.without_people(np.clip(raw, *self.workload.answer_range), 0.0)
