@@ -64,6 +64,45 @@ def axis_of(workload: RecordMoments, place: int) -> Axis:
     return Axis(name, "", 0.5, 0.5, False)
 
 
+def feature_named(workload: RecordMoments, name: object, argument: str) -> int:
+    """The feature of that name; a list of two values is known by its name too."""
+    group = features_named(workload, name, argument)
+    if len(group) > 1:
+        values = ", ".join(workload.feature_names[place] for place in group)
+        raise SurveyError(f"{name} is a list of several values; name one of them: {values}").at(argument)
+    return group[0]
+
+
+def features_named(workload: RecordMoments, name: object, argument: str) -> list[int]:
+    """All features of an attribute, or the one of that name."""
+    known = list(workload.feature_names)
+    if name in known:
+        return [known.index(str(name))]
+    listed = workload.features.listed
+    found = [place for place, one in enumerate(listed) if workload.fields[one.attribute][0] == name]
+    if not found:
+        nearest = nearest_label(name, known) if isinstance(name, str) else None
+        remedy = f"there are {', '.join(known)}" if nearest is None else f"did you mean {nearest!r}?"
+        raise SurveyError(f"{argument} must name a field of the relation; {remedy}").at(argument)
+    return found
+
+
+def correlation_answer(
+    means: MeanProducts, places: tuple[int, int], names: tuple[str, str], normal: float, level: float
+) -> Answer:
+    """The correlation of two features."""
+    found = correlated(means, *places, normal)
+    return Answer(
+        label=f"correlation of {names[0]} and {names[1]}",
+        value=found.value,
+        low=max(-1.0, found.ends.low),
+        high=min(1.0, found.ends.high),
+        raw=found.value,
+        method=FIELLER if math.isfinite(found.ends.low) else f"{FIELLER}; a spread may be zero",
+        level=level,
+    )
+
+
 def slope_unit(axis: Axis, outcome: Axis) -> str:
     """The unit of the outcome's slope on a feature."""
     return f"{outcome.unit} per {axis.unit or axis.name}".strip() if axis.is_number else outcome.unit
@@ -102,17 +141,8 @@ class RelationEstimate(ListedEstimate):
         one, other = self._feature(first, "first"), self._feature(second, "second")
         if one == other:
             raise SurveyError("first and second must be different").at("second")
-        names = [self._axes[place].name for place in (one, other)]
-        found = correlated(self._means([one, other]), one, other, self._normal(level))
-        return Answer(
-            label=f"correlation of {names[0]} and {names[1]}",
-            value=found.value,
-            low=max(-1.0, found.ends.low),
-            high=min(1.0, found.ends.high),
-            raw=found.value,
-            method=FIELLER if math.isfinite(found.ends.low) else f"{FIELLER}; a spread may be zero",
-            level=level,
-        )
+        names = self._axes[one].name, self._axes[other].name
+        return correlation_answer(self._means([one, other]), (one, other), names, self._normal(level), level)
 
     def line(self, *names: str) -> Line:
         """The line of least squares of the outcome on these regressors; on all of them by default."""
@@ -222,28 +252,10 @@ class RelationEstimate(ListedEstimate):
         return range(self._outcome)
 
     def _feature(self, name: object, argument: str) -> int:
-        """The feature of that name; a list of two values is known by its name too."""
-        known = [axis.name for axis in self._axes]
-        if name in known:
-            return known.index(str(name))
-        group = self._group(name, argument)
-        if len(group) > 1:
-            values = ", ".join(known[place] for place in group)
-            raise SurveyError(f"{name} is a list of several values; name one of them: {values}").at(argument)
-        return group[0]
+        return feature_named(self._workload, name, argument)
 
     def _group(self, name: object, argument: str = "names") -> list[int]:
-        """All features of an attribute, or the one of that name."""
-        listed = self._workload.features.listed
-        known = [axis.name for axis in self._axes]
-        if name in known:
-            return [known.index(str(name))]
-        found = [place for place, one in enumerate(listed) if self._workload.fields[one.attribute][0] == name]
-        if not found:
-            nearest = nearest_label(name, known) if isinstance(name, str) else None
-            remedy = f"there are {', '.join(known)}" if nearest is None else f"did you mean {nearest!r}?"
-            raise SurveyError(f"{argument} must name a field of the relation; {remedy}").at(argument)
-        return found
+        return features_named(self._workload, name, argument)
 
     def _means(self, places: list[int]) -> MeanProducts:
         """The means of all features and products; those of these features must have reports."""
@@ -281,14 +293,16 @@ class Line:
     Iterating gives the intercept's neighbours: one slope for every regressor.
     """
 
-    estimate: RelationEstimate
+    estimate: Any
+    """The estimate of a relation, or a relation read from the tables of a form."""
     places: tuple[int, ...]
     means: MeanProducts
     fit: Fitted | None
 
     @property
     def _axes(self) -> list[Axis]:
-        return self.estimate._axes
+        axes: list[Axis] = self.estimate._axes
+        return axes
 
     @property
     def _outcome(self) -> Axis:

@@ -150,12 +150,13 @@ def synthesized(tables: FormTables, n: object, seed: object, epsilon: float, del
     possible = 1
     for part in parts:
         possible = min(possible * len(part), 2 * _MOST_LISTED)
-    with steps("making up records"):
-        positions = (
-            _from_list(tables, parts, count, rng)
-            if possible <= _MOST_LISTED
-            else _from_crowd(tables, parts, count, rng)
-        )
+    if possible <= _MOST_LISTED:
+        with steps("making up records"):
+            positions = _from_list(tables, parts, count, rng)
+    else:
+        crowds = -(-count // _CROWD[1])
+        with steps("making up records", crowds * _CROWD_ROUNDS * len(parts), "steps") as shown:
+            positions = _from_crowd(tables, parts, count, rng, shown.advance)
     pairs = [*combinations(range(len(parts)), 2)] if tables.order > 1 else []
     errors = tuple(
         _error(tables, places, table_of(positions, parts, places))
@@ -176,13 +177,19 @@ def _from_list(tables: FormTables, parts: list[Floats], count: int, rng: np.rand
     """Every possible record by its share, but for rounding at random."""
     order = min(tables.order, len(parts))
     targets = [Target(places, tables.shares(places)) for places in combinations(range(len(parts)), order)]
-    records, shares = listed_shares(parts, targets, _LISTED_ROUNDS, lambda _: None)
+    records, shares = listed_shares(parts, targets, _LISTED_ROUNDS)
     places = (np.arange(count) + rng.random()) / count
     drawn = np.minimum(np.searchsorted(np.cumsum(shares), places, side="right"), len(records) - 1)
     return np.asarray(records[rng.permutation(drawn)])
 
 
-def _from_crowd(tables: FormTables, parts: list[Floats], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _from_crowd(
+    tables: FormTables,
+    parts: list[Floats],
+    count: int,
+    rng: np.random.Generator,
+    advance: Callable[[int], object],
+) -> NDArray[np.int64]:
     """Many attributes: crowds whose tables of pairs are near."""
     singles = [tables.shares((place,)) for place in range(len(parts))]
     known = combinations(range(len(parts)), 2) if tables.order > 1 else ()
@@ -190,7 +197,7 @@ def _from_crowd(tables: FormTables, parts: list[Floats], count: int, rng: np.ran
     drawn: list[NDArray[np.int64]] = []
     while (left := count - sum(len(crowd) for crowd in drawn)) > 0:
         people = min(max(left, _CROWD[0]), _CROWD[1])
-        crowd = crowd_of_pairs(parts, singles, pairs, people, _CROWD_ROUNDS, rng, lambda _: None)
+        crowd = crowd_of_pairs(parts, singles, pairs, people, _CROWD_ROUNDS, rng, advance)
         drawn.append(crowd[rng.permutation(people)[:left]])
     return np.concatenate(drawn)
 

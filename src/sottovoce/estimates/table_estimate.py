@@ -9,8 +9,10 @@ from typing import Any, ClassVar, final, overload
 from sottovoce.core.answer import Answer, nearest_label
 from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SurveyError
+from sottovoce.estimates.form_relation import FormRelation
 from sottovoce.estimates.listed import ListedEstimate
 from sottovoce.estimates.population import Margins
+from sottovoce.estimates.relation_estimate import Line
 from sottovoce.estimates.synthetic import FormTables, Synthetic, no_tables, synthesized
 from sottovoce.estimates.tables import ShareTable
 from sottovoce.estimates.weighed_fields import weighted_by_fields
@@ -52,6 +54,65 @@ class TableEstimate(ListedEstimate):
         if {*margins} <= {*public} or not self.survey.question.field_names:
             return super()._weighed(margins, answers, level, method)
         return weighted_by_fields(self, margins, answers, level, method)
+
+    @with_clear_calls('estimate.correlation("age", "minutes")')
+    def correlation(self, first: str, second: str, level: float = 0.95) -> Answer:
+        """The correlation of two numbers of a form, or of a number and a value of a list such as "plan=pro".
+
+        From the form's tables of pairs. A number needs 5 grid points or more, better 7: `number(18, 90, points=7)`.
+        What rounding to grid points adds to its spread is taken off.
+        """
+        fields = self._attribute_of(first, "first"), self._attribute_of(second, "second")
+        if fields[0] == fields[1]:
+            raise SurveyError("first and second must be different attributes").at("second")
+        return FormRelation(self, fields).correlation(first, second, level)
+
+    @with_clear_calls('estimate.regression("minutes", on=["age"])')
+    def regression(self, outcome: str, on: str | Sequence[str]) -> Line:
+        """The line of least squares of an attribute on others, from the tables of a form; see `correlation`.
+
+        Parameters
+        ----------
+        outcome
+            A number, or a list of two values.
+        on
+            Attributes, one or several in a list. The values of a list are compared with its first one.
+
+        Examples
+        --------
+        >>> import numpy as np, sottovoce as sv
+        >>> fields = {"age": sv.number(18, 90, points=7), "minutes": sv.number(0, 600, "minutes", points=7)}
+        >>> survey = sv.Survey(sv.records(fields), epsilon=4.0)
+        >>> rng = np.random.default_rng(1)
+        >>> age = rng.normal(54, 12, 100_000)
+        >>> people = {"age": age, "minutes": 300 - 4 * (age - 54) + rng.normal(0, 80, 100_000)}
+        >>> estimate = survey.estimate(survey.simulate_aggregate(people, seed=1))
+        >>> print(estimate.regression("minutes", on="age").slope("age"))  # the truth is -4
+        age: -4... minutes per age (-4... to -3...)
+        """
+        named = [on] if isinstance(on, str) else list(on) if isinstance(on, (list, tuple)) else []
+        if not named or not all(isinstance(name, str) for name in named) or len(set(named)) < len(named):
+            raise SurveyError('on must name different attributes, for example on=["age", "plan"]').at("on")
+        regressors = [self._attribute_of(name, "on") for name in named]
+        target = self._attribute_of(outcome, "outcome")
+        if target in regressors:
+            raise SurveyError(f"the outcome {target!r} is among the regressors; leave it out there").at("on")
+        size = self.table(target).axes[0].size
+        if self.survey.design.workload.number_field(target) is None and size != 2:
+            raise SurveyError(
+                f"the outcome {target!r} has {size} values; it must be a number, or a list of two values"
+            ).at("outcome")
+        return FormRelation(self, (*dict.fromkeys(regressors), target)).line(named)
+
+    def _attribute_of(self, name: object, argument: str) -> str:
+        """The attribute of a name such as "age" or "plan=pro"."""
+        known = self.survey.question.field_names
+        attribute = name if name in known else str(name).partition("=")[0]
+        if attribute not in known:
+            nearest = nearest_label(name, known) if isinstance(name, str) else None
+            remedy = f"there are {', '.join(known)}" if nearest is None else f"did you mean {nearest!r}?"
+            raise SurveyError(f"{argument} must name an attribute of the form; {remedy}").at(argument)
+        return str(attribute)
 
     @with_clear_calls("estimate.synthesize(1000, seed=1)")
     def synthesize(self, n: int, seed: int) -> Synthetic:

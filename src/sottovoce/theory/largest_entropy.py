@@ -1,10 +1,9 @@
-"""The distribution of largest entropy that agrees with tables of shares.
+"""The distribution of largest entropy that agrees with tables of shares, and records near it where these are many.
 
-It is p(x) = exp(sum over tables of theta_T(x_T))/Z (Jaynes 1957): one number theta per cell of every table, which dual
-ascent finds. Where all records can be listed, one table after the other is scaled to its shares (iterative scaling,
-Deming and Stephan 1940, Csiszar 1975). Where they cannot, the tables of p are those of a crowd of records that Gibbs
-sampling keeps distributed as p while theta moves (stochastic approximation, Younes 1989), from the tree of the pairs
-that tell most about each other (Chow and Liu 1968).
+It is p(x) = exp(sum over tables of theta_T(x_T))/Z, with one number theta per cell of every table (Jaynes 1957). Where all
+records can be listed, one table after the other is scaled to its shares, which finds it (Deming and Stephan 1940,
+Csiszar 1975). Where they cannot, records are drawn from the tree of the pairs that tell most about each other (Chow and
+Liu 1968), which has the largest entropy for the tables of its edges, and moved until the other pairs agree too.
 
 An attribute has positions; position s counts for cell k of its tables with the part F[s, k], rows summing to one: the
 identity for categories, linear between grid points for numbers (Darroch and Ratcliff 1972).
@@ -65,15 +64,13 @@ def _on_positions(cells: Floats, parts: Sequence[Floats], places: Sequence[int])
     return cells
 
 
-def listed_shares(
-    parts: Sequence[Floats], targets: Sequence[Target], rounds: int, advance: Callable[[int], object]
-) -> tuple[Indices, Floats]:
+def listed_shares(parts: Sequence[Floats], targets: Sequence[Target], rounds: int) -> tuple[Indices, Floats]:
     """All records, and their shares in the distribution of largest entropy with these tables.
 
     Examples
     --------
     >>> targets = [Target((0,), np.array([0.7, 0.3])), Target((1,), np.array([0.4, 0.6]))]
-    >>> _, shares = listed_shares([np.eye(2), np.eye(2)], targets, 5, lambda _: None)
+    >>> _, shares = listed_shares([np.eye(2), np.eye(2)], targets, 5)
     >>> shares.round(2)  # nothing is said of how the two are related, so they are independent
     array([0.28, 0.42, 0.12, 0.18])
     """
@@ -89,7 +86,6 @@ def listed_shares(
             index = tuple(records[:, place] for place in places)
             weights = weights * np.exp(_on_positions(moved, parts, places)[index])
             weights /= weights.sum()
-            advance(1)
         if worst < _CLOSE:
             break
     return records, weights

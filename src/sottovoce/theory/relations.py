@@ -1,9 +1,10 @@
 """Slopes, correlations and predictions from noisy means of features and of their products.
 
-A mean of n independent reports has a known variance, and different means come from different reports, so that their
-errors are independent. Covariances are E fg - E f E g. The square of a noisy mean is too large on average by its
-variance, which is given back. Everything else is a smooth function of the means; its error follows from its gradient
-(the delta method), and the slope on one regressor, a ratio of two covariances, has Fieller's interval (1954).
+A mean of n independent reports has a known variance. Where different means come from different reports their errors are
+independent; else their covariance is known. Covariances of features are E fg - E f E g. Products of noisy means are too
+large on average by their covariance, which is given back. Everything else is a smooth function of the means; its error
+follows from its gradient (the delta method), and the slope on one regressor, a ratio of two covariances, has Fieller's
+interval (1954).
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ class MeanProducts:
         The variance of every product's own mean.
     follows
         For pairs that follow: dE f_i f_j/dE f_k for every feature k, one row per pair; zero for the others.
+    noise
+        The covariance of all means, of features and then of products, where their errors are not independent.
     """
 
     mean: Floats
@@ -57,6 +60,7 @@ class MeanProducts:
     parts: NDArray[np.int64]
     product_variance: Floats
     follows: Floats
+    noise: Floats | None = None
 
     @property
     def size(self) -> int:
@@ -65,12 +69,14 @@ class MeanProducts:
 
     @cached_property
     def covariance(self) -> Floats:
-        """The covariances of the features, unbiased: the variance of a squared mean is given back."""
-        return np.asarray(self.products - np.outer(self.mean, self.mean) + np.diag(self.mean_variance))
+        """The covariances of the features, unbiased: what products of noisy means are too large by is given back."""
+        size = self.size
+        noise = np.diag(self.mean_variance) if self.noise is None else self.noise[:size, :size]
+        return np.asarray(self.products - np.outer(self.mean, self.mean) + noise)
 
     @property
     def variances(self) -> Floats:
-        """The variances of all means: of features, then of products. Their errors are independent."""
+        """The variances of all means: of features, then of products."""
         return np.concatenate([self.mean_variance, self.product_variance])
 
     @cached_property
@@ -89,7 +95,11 @@ class MeanProducts:
 
     def error(self, gradient: Floats) -> float:
         """The standard error of a function of the means with this gradient."""
-        return math.sqrt(float(gradient**2 @ self.variances))
+        return math.sqrt(max(0.0, self.shared(gradient, gradient)))
+
+    def shared(self, one: Floats, other: Floats) -> float:
+        """The covariance of two functions of the means with these gradients."""
+        return float(one * other @ self.variances if self.noise is None else one @ self.noise @ other)
 
 
 @final
@@ -112,7 +122,7 @@ class Fitted:
     @property
     def errors(self) -> Floats:
         """The standard errors of the slopes."""
-        return np.asarray(np.sqrt(self.gradients**2 @ self.means.variances))
+        return np.array([self.means.error(gradient) for gradient in self.gradients])
 
     @cached_property
     def explained(self) -> tuple[float, Floats]:
@@ -183,17 +193,17 @@ def fieller(means: MeanProducts, outcome: int, regressor: int, normal: float) ->
     """
     along, spread = float(means.covariance[regressor, outcome]), float(means.covariance[regressor, regressor])
     change = means.slopes_of_covariance
-    return _ratio_ends(along, spread, change[regressor, outcome], change[regressor, regressor], means.variances, normal)
+    return _ratio_ends(along, spread, change[regressor, outcome], change[regressor, regressor], means, normal)
 
 
 def _ratio_ends(
-    over: float, under: float, of_over: Floats, of_under: Floats, variances: Floats, normal: float
+    over: float, under: float, of_over: Floats, of_under: Floats, means: MeanProducts, normal: float
 ) -> Range:
     """The ratios r with (over - r under)^2 <= z^2 Var(over - r under), from the gradients of both."""
     square = normal**2
-    a = under**2 - square * float(of_under**2 @ variances)
-    b = -2 * (over * under - square * float(of_over * of_under @ variances))
-    c = over**2 - square * float(of_over**2 @ variances)
+    a = under**2 - square * means.shared(of_under, of_under)
+    b = -2 * (over * under - square * means.shared(of_over, of_under))
+    c = over**2 - square * means.shared(of_over, of_over)
     root = b * b - 4 * a * c
     if a <= 0 or under <= 0 or root < 0:
         # The ratios allowed are all, or two half lines, whose hull is everything.
@@ -224,12 +234,12 @@ def correlated(means: MeanProducts, first: int, second: int, normal: float) -> C
     >>> round(found.value, 3), [round(end, 3) for end in found.ends]
     (0.5, [0.418, 0.585])
     """
-    spread, change, variances = means.covariance, means.slopes_of_covariance, means.variances
+    spread, change = means.covariance, means.slopes_of_covariance
     along, one, other = float(spread[first, second]), float(spread[first, first]), float(spread[second, second])
     if one <= 0 or other <= 0:
         return Correlated(math.nan, Range(-math.inf, math.inf))
     whole = math.sqrt(one * other)
     of_along = change[first, second]
     of_whole = (other * change[first, first] + one * change[second, second]) / (2 * whole)
-    ends = _ratio_ends(along, whole, of_along, of_whole, variances, normal)
+    ends = _ratio_ends(along, whole, of_along, of_whole, means, normal)
     return Correlated(along / whole, ends)
