@@ -1,6 +1,6 @@
 """The distribution of largest entropy that agrees with tables of shares, and records near it where these are many.
 
-It is p(x) = exp(sum over tables of theta_T(x_T))/Z, with one number theta per cell of every table (Jaynes 1957). Where all
+It is p(x) = exp(sum over tables of theta_T(x_T))/Z, one number theta per cell of every table (Jaynes 1957). Where all
 records can be listed, one table after the other is scaled to its shares, which finds it (Deming and Stephan 1940,
 Csiszar 1975). Where they cannot, records are drawn from the tree of the pairs that tell most about each other (Chow and
 Liu 1968), which has the largest entropy for the tables of its edges, and moved until the other pairs agree too.
