@@ -61,6 +61,7 @@ READ = {
             "contributors/coverage",
             "contributors/evidence",
             "contributors/findings",
+            "contributors/forms",
             "contributors/mutation",
             "paper",
             "contributors/reproducing",

@@ -12,7 +12,7 @@ import sottovoce as sv
 from refusing import refuses
 from sottovoce.core.errors import SottovoceError
 from sottovoce.estimates.estimate import NotEstimatedError
-from sottovoce.theory.largest_entropy import Target, crowd_of_pairs, listed_shares, table_of
+from sottovoce.theory.largest_entropy import SharesTable, crowd_of_pairs, listed_shares, table_of
 
 FORM: dict[str, Any] = {
     "country": ["DE", "FR", "IT"],
@@ -42,7 +42,7 @@ def test_the_listed_distribution_has_the_largest_entropy() -> None:
     joint = rng.dirichlet(np.ones(12)).reshape(2, 3, 2)
     first, second = joint.sum(axis=2), joint.sum(axis=0)
     parts = [np.eye(2), np.eye(3), np.eye(2)]
-    _, shares = listed_shares(parts, [Target((0, 1), first), Target((1, 2), second)], 50)
+    _, shares = listed_shares(parts, [SharesTable((0, 1), first), SharesTable((1, 2), second)], 50)
     expected = first[:, :, None] * second[None] / second.sum(axis=1)[None, :, None]
     assert shares.reshape(2, 3, 2) == pytest.approx(expected, abs=1e-9)
 
@@ -50,7 +50,7 @@ def test_the_listed_distribution_has_the_largest_entropy() -> None:
 def test_numbers_between_grid_points_count_for_both() -> None:
     """All at the middle of two grid points, or half at each: the table is the same, and entropy prefers neither."""
     part = np.array([[1.0, 0.0], [0.75, 0.25], [0.5, 0.5], [0.25, 0.75], [0.0, 1.0]])
-    records, shares = listed_shares([part], [Target((0,), np.array([0.5, 0.5]))], 50)
+    records, shares = listed_shares([part], [SharesTable((0,), np.array([0.5, 0.5]))], 50)
     assert shares == pytest.approx(np.full(5, 0.2))
     assert table_of(records, [part], [0], shares) == pytest.approx([0.5, 0.5])
 

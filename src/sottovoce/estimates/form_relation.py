@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -34,9 +34,6 @@ from sottovoce.theory.relations import MeanProducts, fitted
 from sottovoce.workloads.record_moments import RecordMoments
 from sottovoce.workloads.record_tables import Field
 
-if TYPE_CHECKING:
-    from sottovoce.estimates.table_estimate import TableEstimate
-
 __all__ = ["FormRelation"]
 
 FEWEST_POINTS: Final = 5
@@ -48,7 +45,8 @@ FEWEST_POINTS: Final = 5
 class FormRelation:
     """Some attributes of a form, the last of which is the outcome, as a relation."""
 
-    form: TableEstimate
+    form: Any
+    """The estimate of the form: a `TableEstimate`."""
     names: tuple[str, ...]
 
     @property
@@ -57,15 +55,15 @@ class FormRelation:
 
     @property
     def epsilon(self) -> float:
-        return self.form.epsilon
+        return float(self.form.epsilon)
 
     @property
     def delta(self) -> float:
-        return self.form.delta
+        return float(self.form.delta)
 
     @property
     def n_reports(self) -> int:
-        return self.form.n_reports
+        return int(self.form.n_reports)
 
     @cached_property
     def _workload(self) -> RecordMoments:

@@ -21,7 +21,7 @@ from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.domain.number import NumberGrid
 from sottovoce.mechanisms.base import Floats
-from sottovoce.theory.largest_entropy import Target, crowd_of_pairs, listed_shares, table_of
+from sottovoce.theory.largest_entropy import SharesTable, crowd_of_pairs, listed_shares, table_of
 from sottovoce.workloads.naming import value_at
 
 __all__ = ["MOST_RECORDS", "FormTables", "Synthetic", "TableError", "synthesized"]
@@ -176,7 +176,7 @@ def synthesized(tables: FormTables, n: object, seed: object, epsilon: float, del
 def _from_list(tables: FormTables, parts: list[Floats], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Every possible record by its share, but for rounding at random."""
     order = min(tables.order, len(parts))
-    targets = [Target(places, tables.shares(places)) for places in combinations(range(len(parts)), order)]
+    targets = [SharesTable(places, tables.shares(places)) for places in combinations(range(len(parts)), order)]
     records, shares = listed_shares(parts, targets, _LISTED_ROUNDS)
     places = (np.arange(count) + rng.random()) / count
     drawn = np.minimum(np.searchsorted(np.cumsum(shares), places, side="right"), len(records) - 1)

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Target", "crowd_of_pairs", "listed_shares", "spanning_tree", "table_of"]
+__all__ = ["SharesTable", "crowd_of_pairs", "listed_shares", "spanning_tree", "table_of"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -33,7 +33,7 @@ _FULL_ROUNDS: Final = 10
 """Rounds before scaling is damped: estimated tables agree with each other only nearly, and it would cycle."""
 
 
-class Target(NamedTuple):
+class SharesTable(NamedTuple):
     """A table that is to be agreed with: the places of its attributes, and its shares."""
 
     places: tuple[int, ...]
@@ -64,12 +64,12 @@ def _on_positions(cells: Floats, parts: Sequence[Floats], places: Sequence[int])
     return cells
 
 
-def listed_shares(parts: Sequence[Floats], targets: Sequence[Target], rounds: int) -> tuple[Indices, Floats]:
+def listed_shares(parts: Sequence[Floats], targets: Sequence[SharesTable], rounds: int) -> tuple[Indices, Floats]:
     """All records, and their shares in the distribution of largest entropy with these tables.
 
     Examples
     --------
-    >>> targets = [Target((0,), np.array([0.7, 0.3])), Target((1,), np.array([0.4, 0.6]))]
+    >>> targets = [SharesTable((0,), np.array([0.7, 0.3])), SharesTable((1,), np.array([0.4, 0.6]))]
     >>> _, shares = listed_shares([np.eye(2), np.eye(2)], targets, 5)
     >>> shares.round(2)  # nothing is said of how the two are related, so they are independent
     array([0.28, 0.42, 0.12, 0.18])
