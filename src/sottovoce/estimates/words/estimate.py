@@ -297,7 +297,7 @@ class WordEstimate(Estimate):
         should be chosen without looking at the answers; those found by default. From the reports that support two words
         at once: see `sottovoce.estimates.words.covariance`.
         """
-        counted = weights is None or isinstance(weights, np.ndarray)
+        counted = weights is None or (isinstance(weights, np.ndarray) and weights.dtype.kind in "fiu")
         named = [word.value for word in self.found] if counted else _words_in(weights)
         codes = {row.tobytes(): row for row in map(self._code.row, named) if row.any()}
         places = {key: place for place, key in enumerate(codes)}
