@@ -46,6 +46,7 @@ ERRORS = (
     Code(408, "incomplete_body", "the connection ended before the body did", "send the same again"),
     Code(409, "counted_elsewhere", "the survey has more counters than `max_counters`, and nobody handed its counts in",
          "export it and count it with `sottovoce aggregate`"),
+    Code(409, "group_of_a_survey", "one group of a survey was to be deleted", "delete the survey with all its groups"),
     Code(409, "mismatch", "the body belongs to another survey", "send it there"),
     Code(409, "not_sealed", "counts were handed in for a survey that is not sealed", "seal it, and count all of it"),
     Code(409, "round_not_next", "an earlier round is missing or open, or the round has another question",

@@ -115,3 +115,23 @@ def test_a_deleted_survey_has_no_groups_left(api: TrackedApi) -> None:
         api.send(member, honest(member, member.answer_label(0), 3))
         assert api.ask("DELETE", f"/v1/surveys/{survey.id}").status_code == 200
         assert refusal(api.send(member, honest(member, member.answer_label(0), 3))) == (410, "survey_deleted")
+
+
+def test_a_group_is_not_deleted_alone(api: TrackedApi) -> None:
+    """Else what was told of it before goes on being told in the sum, whose number of reports comes back."""
+    survey, weeks = drinks(), weekly(groups={"arm": ["A", "B"]})
+    for one in (survey, weeks):
+        api.publish(one)
+        part = one if isinstance(one, Survey) else one.period(1)
+        for group in "AB":
+            member = part.in_group(group)
+            api.send(member, honest(member, member.answer_label(0), 60))
+        api.count()
+        told = api.ask("GET", f"/v1/surveys/{part.id}/estimate").json()["n_reports"]
+        response = api.ask("DELETE", f"/v1/surveys/{part.in_group('A').id}")
+        assert refusal(response) == (409, "group_of_a_survey")
+        assert f"delete survey {part.id[:12]}" in response.json()["error"]["message"]
+        assert api.ask("GET", f"/v1/surveys/{part.id}/status").json()["n_reports"] == told == 120
+        assert api.ask("DELETE", f"/v1/surveys/{part.id}").status_code == 200, "a period with all its groups"
+        assert refusal(api.ask("GET", f"/v1/surveys/{part.in_group('A').id}/estimate")) == (410, "survey_deleted")
+    assert api.ask("GET", f"/v1/surveys/{weeks.id}/status").json()["n_reports"] == 0

@@ -53,6 +53,29 @@ def test_its_own_shares_change_nothing() -> None:
     np.testing.assert_allclose([answer.raw for answer in weighted], estimate.raw, rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("question", "people"),
+    [
+        ([f"v{number}" for number in range(60)], ["v0"] * 300 + ["v1"] * 300 + ["v2"] * 400),
+        (sv.choices([f"v{number}" for number in range(20)], most=2), [["v0"], ["v1", "v2"]] * 300),
+        (sv.number(0, 10, "minutes"), [2.0, 9.0] * 300),
+        (sv.number(0, 10, "minutes", wants="distribution", points=16), [2.0, 9.0] * 300),
+        (sv.records({"plan": ["free", "pro"], "os": ["x", "y"]}), {"plan": ["free"] * 400, "os": ["x"] * 400}),
+        (sv.vector(3, 1.0), [[0.0, 0.0, 1.0]] * 400),
+    ],
+    ids=["shares", "choices", "mean", "distribution", "records", "vector"],
+)
+def test_equal_weights_on_equal_groups_show_what_all_together_do(question: Any, people: Any) -> None:
+    """Answers are made possible once: the mean of groups' possible answers lies at the ends of its intervals."""
+    arms = [f"g{number}" for number in range(10)]
+    survey = sv.Survey(question, epsilon=1.0, people=4000, groups={"arm": arms})
+    pooled = survey.estimate(survey.simulate_groups(dict.fromkeys(arms, people), seed=1))
+    weighted = pooled.weighted({"arm": dict.fromkeys(arms, 0.1)})
+    for answer in weighted:
+        whole = survey.question.compared(answer.label).of(pooled, 0.95)
+        assert answer.value == pytest.approx(whole.value, abs=0.1 * (whole.high - whole.low)), answer.label
+
+
 def test_the_bias_is_removed_and_the_intervals_hold() -> None:
     """The truth is 50 %: 80 % of the young half, 20 % of the old."""
     answers = [skewed(seed).weighted(HALVES)["tea"] for seed in range(200)]

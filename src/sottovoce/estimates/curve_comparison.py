@@ -1,8 +1,9 @@
 """Two groups of a tracking survey compared over its periods; `compare` makes it.
 
-Every period is a comparison of its own, of people who answered in no other. Intervals of differences recover the
-variances of both groups' uncut intervals, see `sottovoce.estimates.differences`. A band at `level` takes each closed
-period's interval at level ** (1/K) (Sidak 1967), as the band of a curve does.
+Every period is a comparison of its own, of people who answered in no other of its window; in the next window the same
+people may answer again. Intervals of differences recover the variances of both groups' uncut intervals, see
+`sottovoce.estimates.differences`. A band at `level` takes each closed period's interval at level ** (1/K) (Sidak 1967),
+as the band of a curve does.
 """
 
 from __future__ import annotations

@@ -3,7 +3,9 @@
 With the weight W of each group and its answer y from n reports, the answer is the sum of W y, and its variance the sum
 of W^2 V / n. Weights follow from the population and from the numbers of reports, which are public, so nothing private
 moves them. Intervals are recovered from those of the groups (MOVER, Zou and Donner 2008): the distance of an end is the
-root of the sum of (W (y - l))^2, from limits that are not cut to what is possible; the result is cut.
+root of the sum of (W (y - l))^2, from limits that are not cut to what is possible; the result is cut. What is shown is
+projected once, after weighing: a projection moves every answer of a small group to one side, and the mean of many such
+moves does not get smaller.
 """
 
 from __future__ import annotations
@@ -58,13 +60,15 @@ def weighted_by_groups(
         "rake",
         found,
         plural(len(found), "group"),
-        tuple(_answers(parts, weights[used], picked, level)),
+        tuple(_answers(estimate, parts, weights[used], picked, level)),
         np.sqrt(weights[used] ** 2 @ own),
         _variances(estimate, picked, level),
     )
 
 
-def _answers(parts: list[Estimated], shares: Floats, picked: list[Any], level: float) -> list[Answer]:
+def _answers(
+    estimate: Estimated, parts: list[Estimated], shares: Floats, picked: list[Any], level: float
+) -> list[Answer]:
     """The answers of the groups, weighed, with intervals."""
     weights = shares[:, None]
     arms = [part._arms(picked, level, part) for part in parts]
@@ -75,11 +79,11 @@ def _answers(parts: list[Estimated], shares: Floats, picked: list[Any], level: f
         centre - np.sqrt(((weights * (raw - low)) ** 2).sum(axis=0)) - reach,
         centre + np.sqrt(((weights * (high - raw)) ** 2).sum(axis=0)) + reach,
     )
-    shown = np.array([[one.of(part, level).value for one in picked] for part in parts])
+    shown = _shown(estimate, parts, shares, picked, centre)
     return [
         Answer(
             label=one.name,
-            value=float((weights * shown).sum(axis=0)[at]),
+            value=shown[at],  # moved into the interval by `Answer`
             low=min(max(float(ends[0][at]), one.limits[0]), one.limits[1]),
             high=max(min(float(ends[1][at]), one.limits[1]), one.limits[0]),
             raw=float(centre[at]),
@@ -90,6 +94,17 @@ def _answers(parts: list[Estimated], shares: Floats, picked: list[Any], level: f
         )
         for at, one in enumerate(picked)
     ]
+
+
+def _shown(
+    estimate: Estimated, parts: list[Estimated], shares: Floats, picked: list[Any], centre: Floats
+) -> list[float]:
+    """From the possible answers nearest to the weighed raw ones; the raw ones where they are not linear in those."""
+    rows = [one.weights(estimate) for one in picked if one.weights is not None]
+    if len(rows) < len(picked):
+        return list(centre.tolist())
+    possible = estimate.survey.design.nearest(shares @ np.stack([part.raw for part in parts])).values
+    return [one.constant + float(row @ possible) for one, row in zip(picked, rows, strict=True)]
 
 
 def _variances(estimate: Estimated, picked: list[Any], level: float) -> Floats:

@@ -96,6 +96,10 @@ class Direct(VectorStrategy):
     def _two_spaces(self) -> bool:
         return False
 
+    def nearest(self, raw: Floats) -> Projection:
+        """The coordinates are the answers."""
+        return self.project_coordinates(raw)
+
     def project_coordinates(self, raw: Floats) -> Projection:
         """On the hull of the columns, or on the ball and between its `low` and `high`."""
         if not isinstance(self.workload, Ball):

@@ -43,7 +43,8 @@ def check_minimum(record: SurveyRecord, n_reports: int) -> None:
 def n_told(service: Service, record: SurveyRecord) -> int:
     """How many counted reports are told of, those of every group that has enough; a refusal if they are too few.
 
-    Results are held by this number. It grows with every report that changes a result, and with no other.
+    Results are held by this number. It grows with every report that changes a result, and with no other; and it never
+    gets smaller, since a group is not deleted without its survey.
     """
     if not record.has_groups:
         counted = service.n_counted(record)

@@ -17,7 +17,7 @@ from sottovoce.collector.api.notes import central_of
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.pages.files import ELEMENT, script_name, snippet_of
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.records import RoundStanding, TokenRecord
+from sottovoce.collector.store.records import RoundStanding, SurveyRecord, TokenRecord
 from sottovoce.collector.surveys.keeper import begun, moment_of
 from sottovoce.collector.surveys.published import PublishedSurvey
 from sottovoce.core.errors import StoreError
@@ -74,9 +74,14 @@ async def seal_survey(service: Service, token: TokenRecord, survey_id: SurveyId)
     return await service.wait_for_store(_seal, service, survey_id, token)
 
 
-@route("DELETE", "/v1/surveys/{survey_id}", scopes=("admin",), errors=_FULL)
+@route(
+    "DELETE",
+    "/v1/surveys/{survey_id}",
+    scopes=("admin",),
+    errors={409: "the survey is one group of another, and is deleted with it", **_FULL},
+)
 async def delete_survey(service: Service, survey_id: SurveyId) -> StateBody:
-    """Remove a survey with all its reports, rounds and periods, for ever."""
+    """Remove a survey with all its reports, rounds, periods and groups, for ever."""
     return await service.wait_for_store(_delete, service, survey_id)
 
 
@@ -172,9 +177,22 @@ def _seal(service: Service, survey_id: str, token: TokenRecord) -> StateBody:
 
 def _delete(service: Service, survey_id: str) -> StateBody:
     record = service.record(survey_id)
+    _check_whole(service, record)
     service.store.delete(record.id)
     _forget(service.store)
     return StateBody(record.id, "deleted")
+
+
+def _check_whole(service: Service, record: SurveyRecord) -> None:
+    """Refuse to delete one group: results of all groups are held by their number of reports, which must only grow."""
+    parent = None if record.parent is None else service.store.survey(record.parent)
+    if parent is not None and parent.has_groups:
+        raise Refusal(
+            409,
+            "group_of_a_survey",
+            f"survey {record.id[:12]} is one group of survey {parent.id[:12]}, whose results tell of all groups: "
+            f"delete survey {parent.id[:12]}, with all its groups",
+        )
 
 
 def _forget(store: Store) -> None:
