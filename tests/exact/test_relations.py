@@ -385,3 +385,51 @@ def test_the_order_of_a_product_does_not_matter() -> None:
     names = survey.question.workload.feature_names
     assert names == ("age", "plan=pro", "plan=team", "minutes")
     assert {f"{a} * {b}" for a, b in product(names, names)} > {"age * age", "plan=pro * minutes"}
+
+
+def test_groups_show_their_slopes_and_weights_refuse_them() -> None:
+    question = sv.relation({"age": sv.number(18, 90)}, outcome=sv.number(0, 600, "minutes"))
+    survey = sv.Survey(question, epsilon=4.0, groups={"arm": ["A", "B"]})
+    people = {
+        name: {"age": one["age"], "minutes": one["minutes"]}
+        for name, one in (("A", crowd(4_000)), ("B", crowd(4_000, 2)))
+    }
+    estimate: Any = survey.estimate(survey.simulate_groups(people, seed=1))
+    side_by_side = str(estimate.by("arm"))
+    assert "slope of age" in side_by_side
+    assert "R squared" in side_by_side
+    assert estimate["slope of age"].value == estimate.slope("age").value
+    assert "slope of age" in estimate
+    compared = sv.compare(estimate, "A", "B")
+    assert compared.labels() == ["slope of age"]
+    assert compared["slope of age"].low < 0 < compared["slope of age"].high
+    weighted = estimate.weighted({"arm": {"A": 0.3, "B": 0.7}})
+    assert "age * minutes" in weighted.labels()
+    with refuses(SurveyError, "answers"):
+        estimate.weighted({"arm": {"A": 0.3, "B": 0.7}}, answers=["slope of age"])
+    with refuses(SurveyError, "answers"):
+        sv.compare(estimate, "A", "B", answers=["slope of age", "age"]).p_values  # noqa: B018
+    with refuses(SurveyError, "names"):
+        estimate.line("minutes")
+
+
+def test_an_estimate_of_too_few_reports_is_shown_by_its_means() -> None:
+    survey = asked()
+    estimate = survey.estimate(survey.simulate(crowd(3), seed=1))
+    assert "3 reports" in str(estimate)
+    assert survey.question.figures(estimate, 0.95) == []
+
+
+def test_slopes_are_followed_over_time() -> None:
+    question = sv.relation({"age": sv.number(18, 90)}, outcome=sv.number(0, 600, "minutes"))
+    tracking = sv.Tracking(question, epsilon=8.0, every="week", starts="2027-01-04", periods=2)
+
+    def people(period: int) -> list[dict[str, float]]:
+        rng = np.random.default_rng(period)
+        age = rng.uniform(20, 88, 20_000)
+        minutes = 300 - 2 * period * (age - 54) + rng.uniform(-50, 50, 20_000)
+        return [{"age": a, "minutes": m} for a, m in zip(age.tolist(), minutes.tolist(), strict=True)]
+
+    series = tracking.estimate(tracking.simulate(people, seed=1)).series("slope of age")
+    assert [point.low < truth < point.high for point, truth in zip(series, (-2, -4), strict=True)] == [True, True]
+    assert series.unit == "minutes per age"

@@ -19,7 +19,7 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.domain.number import NumberGrid
 from sottovoce.estimates.covariance import MOST_TOGETHER, answers_covariance
 from sottovoce.estimates.intervals import check_level
-from sottovoce.estimates.relation_estimate import (
+from sottovoce.estimates.line import (
     Axis,
     Line,
     axis_of,

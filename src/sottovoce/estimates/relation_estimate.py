@@ -1,111 +1,38 @@
 """An estimate of a relation: slopes, correlations, predictions and what a line explains, each with an interval.
 
-Intervals of slopes on one regressor are Fieller's; others are by the delta method. Both are asymptotic: see
-`sottovoce.theory.relations`. All are of numbers clipped to the survey's ends.
+All are of numbers clipped to the survey's ends.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from sottovoce.core.answer import Answer, aligned, nearest_label
+from sottovoce.core.answer import Answer
 from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import NoReportsError, SurveyError
-from sottovoce.core.words import guarantee, plural
-from sottovoce.domain.number import NumberGrid
+from sottovoce.core.words import plural
 from sottovoce.estimates.arms import Arms
 from sottovoce.estimates.intervals import check_level
+from sottovoce.estimates.line import Axis, Line, axis_of, correlation_answer, feature_named, features_named
 from sottovoce.estimates.listed import ListedEstimate
+from sottovoce.estimates.population import Margins
 from sottovoce.estimates.watched import level_of_look, refuse_so_far
-from sottovoce.figures.bars import plot_answers
-from sottovoce.figures.line import plot_line
+from sottovoce.estimates.weighted import Method, Weighted
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.strategies.relations.allocation import related_parts
-from sottovoce.theory.relations import Fitted, MeanProducts, Range, correlated, fieller, fitted
+from sottovoce.theory.relations import MeanProducts, fitted
 from sottovoce.theory.two_arms import ArmProcess
 from sottovoce.workloads.record_moments import RecordMoments
 
-__all__ = ["Line", "RelationEstimate"]
-
-FIELLER: Final = "Fieller's interval"
-DELTA: Final = "delta method"
-_POINTS: Final = 49
-"""Numbers at which the band of a picture is computed."""
-
-UNBOUNDED: Final = "the spread of the regressors may be zero, so every slope is possible"
-
-
-@final
-@dataclass(frozen=True)
-class Axis:
-    """A feature in people's own units: value = middle + half * feature."""
-
-    name: str
-    unit: str
-    middle: float
-    half: float
-    is_number: bool
-
-
-def axis_of(workload: RecordMoments, place: int) -> Axis:
-    """A feature by its number; a value of a list goes from 0 to 1."""
-    field = workload.fields[workload.features.listed[place].attribute][1]
-    name = workload.feature_names[place]
-    if isinstance(field, NumberGrid):
-        return Axis(name, field.unit, field.middle, field.half, True)
-    return Axis(name, "", 0.5, 0.5, False)
-
-
-def feature_named(workload: RecordMoments, name: object, argument: str) -> int:
-    """The feature of that name; a list of two values is known by its name too."""
-    group = features_named(workload, name, argument)
-    if len(group) > 1:
-        values = ", ".join(workload.feature_names[place] for place in group)
-        raise SurveyError(f"{name} is a list of several values; name one of them: {values}").at(argument)
-    return group[0]
-
-
-def features_named(workload: RecordMoments, name: object, argument: str) -> list[int]:
-    """All features of an attribute, or the one of that name."""
-    known = list(workload.feature_names)
-    if name in known:
-        return [known.index(str(name))]
-    listed = workload.features.listed
-    found = [place for place, one in enumerate(listed) if workload.fields[one.attribute][0] == name]
-    if not found:
-        nearest = nearest_label(name, known) if isinstance(name, str) else None
-        remedy = f"there are {', '.join(known)}" if nearest is None else f"did you mean {nearest!r}?"
-        raise SurveyError(f"{argument} must name a field of the relation; {remedy}").at(argument)
-    return found
-
-
-def correlation_answer(
-    means: MeanProducts, places: tuple[int, int], names: tuple[str, str], normal: float, level: float
-) -> Answer:
-    """The correlation of two features."""
-    found = correlated(means, *places, normal)
-    return Answer(
-        label=f"correlation of {names[0]} and {names[1]}",
-        value=found.value,
-        low=max(-1.0, found.ends.low),
-        high=min(1.0, found.ends.high),
-        raw=found.value,
-        method=FIELLER if math.isfinite(found.ends.low) else f"{FIELLER}; a spread may be zero",
-        level=level,
-    )
-
-
-def slope_unit(axis: Axis, outcome: Axis) -> str:
-    """The unit of the outcome's slope on a feature."""
-    return f"{outcome.unit} per {axis.unit or axis.name}".strip() if axis.is_number else outcome.unit
+__all__ = ["RelationEstimate"]
 
 
 @final
@@ -148,8 +75,8 @@ class RelationEstimate(ListedEstimate):
         """The line of least squares of the outcome on these regressors; on all of them by default."""
         features = self._line_features
         chosen = [place for name in names for place in self._group(name)] if names else list(features)
-        if len(set(chosen)) < len(chosen):
-            raise SurveyError("names must be different regressors").at("names")
+        if len(set(chosen)) < len(chosen) or self._outcome in chosen:
+            raise SurveyError("names must be different regressors, and not the outcome").at("names")
         means = self._means([*chosen, self._outcome])
         line = fitted(means, self._outcome, chosen)
         return Line(self, tuple(chosen), means, line)
@@ -188,8 +115,11 @@ class RelationEstimate(ListedEstimate):
         )
 
     def __str__(self) -> str:
-        """The line, and how well it is known."""
-        return f"{self.line()}\n{self._caption(0.95)}"
+        """The line, and how well it is known; the means where there are too few reports for a line."""
+        try:
+            return f"{self.line()}\n{self._caption(0.95)}"
+        except NoReportsError:
+            return super().__str__()
 
     def plot(self, ax: Any = None, k: int | None = None, level: float = 0.95) -> Any:
         """The line on all regressors, as `Line.plot` draws it; returns the matplotlib axes."""
@@ -202,12 +132,54 @@ class RelationEstimate(ListedEstimate):
         each = level if self.always is None else level_of_look(level, self.n_reports)
         return NormalDist().inv_cdf((1 + each) / 2)
 
+    # --- slopes by name, and beside those of groups ------------------------------------------------
+
+    def __getitem__(self, name: object) -> Answer:
+        """A slope, such as "slope of age", "R squared", or one of the means."""
+        if name in self._figures:
+            return self._figure(str(name), 0.95)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._figures or super().__contains__(name)
+
+    @property
+    def _figures(self) -> list[str]:
+        names: list[str] = self.survey.question.figure_names
+        return names
+
+    def _figure(self, name: str, level: float) -> Answer:
+        picked = self.survey.question.followed(name)
+        found: Answer = picked.of(self, level)
+        return replace(found, label=picked.name)
+
+    def _first(self, most: int, level: float = 0.95) -> list[Answer]:
+        """Slopes and what the line explains; the means where there are too few reports for a line."""
+        try:
+            return [self._figure(name, level) for name in self._figures[:most]]
+        except NoReportsError:
+            return super()._first(most, level)
+
+    def _beside(self, whole: Self, most: int, level: float) -> list[Answer]:
+        return self._first(most, level)
+
+    def _weighed(self, margins: Margins, answers: list[Any] | None, level: float, method: Method | None) -> Weighted:
+        """Means of features and products: a slope is no mean over people."""
+        if any(name in self._figures for name in answers or ()):
+            raise SurveyError(
+                "a slope is not a mean over people, so those of groups do not add up to it; weigh the means it is "
+                "made of, or look at each group by itself"
+            ).at("answers")
+        return super()._weighed(margins, self.labels() if answers is None else answers, level, method)
+
     # --- comparisons with other people's estimate -------------------------------------------------
 
     def _arms(self, picked: Sequence[Any], level: float, beside: Any) -> Arms:
         """Slopes with the intervals of each estimate; their variances do not depend on the true slopes here."""
-        if any(one.weights is not None for one in picked):
+        if all(one.weights is not None for one in picked):
             return super()._arms(picked, level, beside)
+        if any(one.weights is not None for one in picked):
+            raise SurveyError("compare slopes or means, each by themselves").at("answers")
         answers = [one.of(self, level) for one in picked]
         unknown = [one.name for one, answer in zip(picked, answers, strict=True) if not math.isfinite(answer.low)]
         if unknown:
@@ -283,164 +255,3 @@ class RelationEstimate(ListedEstimate):
                     products[i, j] = 1.0 if i == j else -1.0 - mean[i] - mean[j]
         # A pair that is not needed may have no reports; it takes part in nothing.
         return MeanProducts(mean, variance[:size], products, parts, variance[size:], follows)
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Line:
-    """The line of least squares of an outcome on some regressors; `estimate.line` makes it.
-
-    Iterating gives the intercept's neighbours: one slope for every regressor.
-    """
-
-    estimate: Any
-    """The estimate of a relation, or a relation read from the tables of a form."""
-    places: tuple[int, ...]
-    means: MeanProducts
-    fit: Fitted | None
-
-    @property
-    def _axes(self) -> list[Axis]:
-        axes: list[Axis] = self.estimate._axes
-        return axes
-
-    @property
-    def _outcome(self) -> Axis:
-        return self._axes[-1]
-
-    def slope(self, name: str, level: float = 0.95) -> Answer:
-        """How much the outcome changes with one regressor, the others of the line held."""
-        check_level(level)
-        place = self.estimate._feature(name, "name")
-        if place not in self.places:
-            names = ", ".join(self._axes[one].name for one in self.places)
-            raise SurveyError(f"name must be a regressor of the line: {names}").at("name")
-        return self._slope(self.places.index(place), level)
-
-    def _slope(self, at: int, level: float) -> Answer:
-        axis, outcome = self._axes[self.places[at]], self._outcome
-        # A value of a list goes from 0 to 1, which is two halves of its feature.
-        scale = outcome.half / axis.half
-        normal, alone = self.estimate._normal(level), len(self.places) == 1
-        if alone:
-            ends, method = fieller(self.means, self.estimate._outcome, self.places[0], normal), FIELLER
-        elif self.fit is not None:
-            value, error = float(self.fit.slopes[at]), float(self.fit.errors[at])
-            ends, method = Range(value - normal * error, value + normal * error), DELTA
-        else:
-            ends, method = Range(-math.inf, math.inf), DELTA
-        known = self.fit is not None and math.isfinite(ends.low)
-        raw = scale * float(self.fit.slopes[at]) if self.fit is not None else math.nan
-        return Answer(
-            label=axis.name,
-            value=raw if known else math.nan,
-            low=scale * ends.low,
-            high=scale * ends.high,
-            raw=raw,
-            unit=slope_unit(axis, outcome),
-            method=method if known else f"{method}; {UNBOUNDED}",
-            level=level,
-        )
-
-    def __iter__(self) -> Iterator[Answer]:
-        return (self._slope(at, 0.95) for at in range(len(self.places)))
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def slopes(self, level: float = 0.95) -> list[Answer]:
-        """One slope for every regressor, with its interval."""
-        check_level(level)
-        return [self._slope(at, level) for at in range(len(self.places))]
-
-    def predict(self, at: dict[str, Any] | None = None, /, level: float = 0.95, **named: Any) -> Answer:
-        """The mean outcome of people with these regressors: every one of the line is named."""
-        check_level(level)
-        given = {**({} if at is None else at), **named}
-        features = self._placed(given)
-        label = ", ".join(f"{name}={value}" for name, value in given.items())
-        outcome = self._outcome
-        if self.fit is None:
-            return self._answer(f"{outcome.name} at {label}", math.nan, math.inf, level, outcome)
-        value, gradient = self.fit.predicted(features)
-        error = self.estimate._normal(level) * self.means.error(gradient)
-        return self._answer(f"{outcome.name} at {label}", value, error, level, outcome)
-
-    def _answer(self, label: str, value: float, reach: float, level: float, axis: Axis) -> Answer:
-        raw = axis.middle + axis.half * value
-        return Answer(
-            label=label,
-            value=raw,
-            low=raw - axis.half * reach if math.isfinite(reach) else -math.inf,
-            high=raw + axis.half * reach if math.isfinite(reach) else math.inf,
-            raw=raw,
-            unit=axis.unit,
-            method=DELTA if math.isfinite(reach) else f"{DELTA}; {UNBOUNDED}",
-            level=level,
-        )
-
-    def _placed(self, given: dict[str, Any]) -> Floats:
-        """The features of the line at these values."""
-        workload = self.estimate._workload
-        fields = {workload.fields[workload.features.listed[place].attribute][0] for place in self.places}
-        if set(given) != fields:
-            raise SurveyError(f"give a value for each regressor of the line: {', '.join(sorted(fields))}").at("at")
-        values = []
-        for place in self.places:
-            feature = workload.features.listed[place]
-            name, field = workload.fields[feature.attribute]
-            if isinstance(field, NumberGrid):
-                number = field.position(given[name]) * 2 / workload.features.scale - 1
-                values.append(number)
-            else:
-                values.append(1.0 if field.index(given[name]) == feature.value else -1.0)
-        return np.array(values)
-
-    def r_squared(self, level: float = 0.95) -> Answer:
-        """The share of the outcome's variance that the line explains."""
-        check_level(level)
-        if self.fit is None:
-            value, low, high, method = math.nan, 0.0, 1.0, f"{DELTA}; {UNBOUNDED}"
-        elif len(self.places) == 1:
-            found = correlated(self.means, self.places[0], self.estimate._outcome, self.estimate._normal(level))
-            ends = found.ends
-            squares = ends.low**2, ends.high**2
-            low = 0.0 if ends.low <= 0 <= ends.high else min(squares)
-            value, high, method = found.value**2, min(1.0, max(squares)), FIELLER
-        else:
-            value, gradient = self.fit.explained
-            reach = self.estimate._normal(level) * self.means.error(gradient)
-            low, high, method = max(0.0, value - reach), min(1.0, value + reach), DELTA
-        low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
-        return Answer(
-            label="R squared", value=value, low=low, high=high, raw=value, method=method, level=level, is_share=True
-        )
-
-    def plot(self, ax: Any = None, level: float = 0.95) -> Any:
-        """The mean outcome against one number, with its band; for several regressors, their slopes as bars."""
-        outcome = self._outcome
-        if len(self.places) > 1 or not self._axes[self.places[0]].is_number or self.fit is None:
-            title = self.estimate.survey.title
-            return plot_answers(self.slopes(level), self._caption(level), ax, chosen="first", title=title)
-        axis = self._axes[self.places[0]]
-        numbers = np.linspace(axis.middle - axis.half, axis.middle + axis.half, _POINTS).tolist()
-        means = [self.predict({axis.name: number}, level=level) for number in numbers]
-        labels = _labelled(axis), _labelled(outcome)
-        return plot_line(numbers, means, labels, self._caption(level), ax)
-
-    def _caption(self, level: float) -> str:
-        return f"{repr(self).strip('<>')}, {100 * level:g} % intervals"
-
-    def __str__(self) -> str:
-        rows = [(f"{self._outcome.name} by {one.label}", one.value_text, one.interval_text) for one in self]
-        explained = self.r_squared()
-        return aligned([*rows, (explained.label, explained.value_text, explained.interval_text)])
-
-    def __repr__(self) -> str:
-        names = ", ".join(self._axes[place].name for place in self.places)
-        promise = guarantee(self.estimate.epsilon, self.estimate.delta)
-        return f"<line of {self._outcome.name} on {names} from {plural(self.estimate.n_reports, 'report')}, {promise}>"
-
-
-def _labelled(axis: Axis) -> str:
-    return f"{axis.name} ({axis.unit})" if axis.unit and axis.unit != axis.name else axis.name

@@ -10,9 +10,9 @@ from sottovoce.core.answer import Answer, nearest_label
 from sottovoce.core.calls import with_clear_calls
 from sottovoce.core.errors import SurveyError
 from sottovoce.estimates.form_relation import FormRelation
+from sottovoce.estimates.line import Line
 from sottovoce.estimates.listed import ListedEstimate
 from sottovoce.estimates.population import Margins
-from sottovoce.estimates.relation_estimate import Line
 from sottovoce.estimates.synthetic import FormTables, Synthetic, no_tables, synthesized
 from sottovoce.estimates.tables import ShareTable
 from sottovoce.estimates.weighed_fields import weighted_by_fields

@@ -13,7 +13,8 @@ from sottovoce.core.words import figure
 from sottovoce.domain.number import NumberGrid
 from sottovoce.domain.ranges import RangeDomain
 from sottovoce.estimates.estimate import Estimate
-from sottovoce.estimates.relation_estimate import RelationEstimate, axis_of, slope_unit
+from sottovoce.estimates.line import axis_of, slope_unit
+from sottovoce.estimates.relation_estimate import RelationEstimate
 from sottovoce.estimates.series import PickedAnswer
 from sottovoce.questions.base import plain_attributes
 from sottovoce.questions.form import FormQuestion, field_from_statement, field_statement
@@ -173,9 +174,14 @@ class Relation(FormQuestion):
     def _slopes(self) -> list[str]:
         return [f"{_SLOPE}{name}" for name in self.workload.feature_names[:-1]]
 
+    @property
+    def figure_names(self) -> list[str]:
+        """What estimates show first: the slopes, and what the line explains."""
+        return [*self._slopes, _EXPLAINED]
+
     def _followed(self, answer: str | int | None) -> PickedAnswer:
         """The slope on a regressor, "slope of age", or R squared; or one of the means."""
-        names = [*self._slopes, _EXPLAINED]
+        names = self.figure_names
         if answer is None and len(self._slopes) == 1:
             answer = names[0]
         if answer not in names:
@@ -195,7 +201,7 @@ class Relation(FormQuestion):
         )
 
     def followed_names(self, latest: Estimate | None, most: int) -> list[str]:
-        return [*self._slopes, _EXPLAINED, *super().followed_names(latest, most)][:most]
+        return [*self.figure_names, *super().followed_names(latest, most)][:most]
 
     def compared_names(self) -> list[str]:
         """The slopes."""
