@@ -143,6 +143,19 @@ def test_a_bad_comparison_names_its_field(api: Api, said: dict[str, Any], field:
     assert refused(api, KINDS["shares"] | said) == ("invalid_draft", field)
 
 
+def test_a_slope_is_planned_as_by_the_library(api: Api) -> None:
+    """Regressors and outcome as a form sends them; the goal, and a note on what is known of each slope."""
+    fields = {"regressors": {"age": {"low": 18, "high": 90}}, "outcome": {"minutes": {"low": 0, "high": 600}}}
+    question = sv.relation({"age": sv.number(18, 90)}, outcome={"minutes": sv.number(0, 600)})
+    found = planned(api, kind="relation", parameters=fields, epsilon=1.0, slope_error=0.5)
+    expected = plan(question, epsilon=1.0, slope_error=0.5)
+    assert found["people"] == expected.people
+    assert found["notes"][0] == question.accuracy(expected.design, expected.people)
+    asked = {"kind": "relation", "parameters": fields, "epsilon": 1.0}
+    assert refused(api, {**asked, "slope_error": -1.0})[1] == "slope_error"
+    assert refused(api, {**asked, "slope_error": 0.5, "of": "plan"})[1] == "of"
+
+
 def test_a_panel_has_no_groups_to_plan(api: Api) -> None:
     assert refused(api, KINDS["panel"] | {"difference": 0.1}) == ("invalid_draft", "difference")
 

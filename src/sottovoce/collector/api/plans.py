@@ -112,7 +112,8 @@ def _planned(plan: Plan, people: int | None = None, per_person: float = 1, **mor
         "survey": survey.id,
     }
     limits = [] if central is None or not central.limit_note else [central.limit_note]
-    notes = [_WORST] * (plan.population is None) + [_BOUND] * (plan.best.status == "bound")
+    own = plan.question.accuracy(plan.design, plan.people)
+    notes = [own] * bool(own) + [_WORST] * (plan.population is None) + [_BOUND] * (plan.best.status == "bound")
     notes += [*limits, *notes_of(survey)]
     nothing: dict[str, Any] = dict.fromkeys(("rounds", "radius", "error", "tracking", "comparison"))
     return Planned(**nothing | fields | {"notes": notes} | more)
