@@ -22,7 +22,7 @@ import sottovoce as sv
 from sottovoce.core.files import write_file
 from sottovoce.surveys.aggregate import Aggregate
 
-__all__ = ["CASES", "POPULATIONS", "WAGES", "Coverage", "coverage", "page", "people_needed", "real_people"]
+__all__ = ["CASES", "LISTS", "POPULATIONS", "WAGES", "Coverage", "coverage", "page", "people_needed", "real_people"]
 
 Floats = NDArray[np.float64]
 
@@ -143,6 +143,26 @@ def people_needed(epsilon: float, runs: int = _RUNS) -> tuple[int, float]:
     return people, float(np.std(slopes))
 
 
+LISTS: Final = ((1.0, 0.5), (1.0, 0.3), (1.0, 0.1), (4.0, 0.5), (4.0, 0.3), (4.0, 0.1))
+"""Epsilon, and the share of people with the second value of a list of two."""
+
+
+def list_slopes(epsilon: float, share: float, runs: int = _RUNS) -> tuple[int, float, float]:
+    """People that a plan asks for an error of 0.05, the error that so many have, and coverage; the slope is 0.5."""
+    question = sv.relation({"plan": ["free", "pro"]}, outcome=sv.number(-3, 3))
+    people = sv.plan(question, epsilon=epsilon, slope_error=_GOAL).people
+    survey, rng = sv.Survey(question, epsilon=epsilon), np.random.default_rng([SEED, 88])
+    pro = np.arange(_LARGE) < share * _LARGE
+    outcome = 0.5 * pro + rng.normal(0, 0.9, _LARGE)
+    truth = float(outcome.clip(-3, 3)[pro].mean() - outcome.clip(-3, 3)[~pro].mean())
+    chances = report_chances(survey, {"plan": np.where(pro, "pro", "free"), "outcome": outcome})
+    answers = [
+        one.slope("plan") for one in estimates(survey, chances, people, runs, (88, int(epsilon), int(10 * share)))
+    ]
+    held = [one.low <= truth <= one.high for one in answers]
+    return people, float(np.std([one.raw for one in answers])), float(np.mean(held))
+
+
 # --- real people ----------------------------------------------------------------------------------------
 
 WAGES: Final = {
@@ -218,6 +238,14 @@ and for R squared too.
 
 """
 
+_LISTS: Final = """
+## Lists
+
+The difference of an outcome from -3 to 3 between people with the two values of a list, planned for a standard error of
+0.05, in {runs:,} surveys each. A plan takes 30 % of people to have the second value; a rarer one takes more people.
+
+"""
+
 _REAL: Final = """
 ## Real people
 
@@ -240,6 +268,9 @@ def _lines(runs: int) -> Iterator[str]:
     yield from _text(_NEEDED.format(runs=runs))
     headings = "epsilon", "planned", "reference", "ratio", "standard error"
     yield from _table(headings, [_needed_row(epsilon, runs) for epsilon in NEEDED])
+    yield from _text(_LISTS.format(runs=runs))
+    headings = "epsilon", "share of people", "planned", "standard error", "coverage"
+    yield from _table(headings, [_list_row(*case, runs) for case in LISTS])
     few = max(1, runs // 4)
     yield from _text(_REAL.format(runs=few))
     headings = "epsilon", "regressor", "by least squares", "mean of the estimates", "standard error", "coverage"
@@ -260,6 +291,11 @@ def _needed_row(epsilon: float, runs: int) -> list[str]:
     people, error = people_needed(epsilon, runs)
     reference = NEEDED[epsilon]
     return [f"{epsilon:g}", f"{people:,}", f"{reference:,}", f"{people / reference:.2f}", f"{error:.4f}"]
+
+
+def _list_row(epsilon: float, share: float, runs: int) -> list[str]:
+    people, error, held = list_slopes(epsilon, share, runs)
+    return [f"{epsilon:g}", _percent(share), f"{people:,}", f"{error:.4f}", _percent(held)]
 
 
 def _percent(share: float) -> str:

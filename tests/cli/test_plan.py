@@ -16,6 +16,7 @@ from sottovoce.questions import QUESTIONS, Choices, Number, Queries, Records, Sh
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
+from sottovoce.questions.relation import Relation
 from sottovoce.questions.words import Words
 from sottovoce.surveys.panel import Panel
 from sottovoce.workloads import Identity, Prefix
@@ -29,6 +30,10 @@ ASKED: dict[str, tuple[tuple[str, ...], Question]] = {
     "records": (
         ("records", "--attributes", "city=a,b,c", "age=0..9", "--tables", "2"),
         Records({"city": list("abc"), "age": range(10)}),
+    ),
+    "relation": (
+        ("relation", "--regressors", "age=number:18..90", "--outcome", "minutes=number:0..600"),
+        Relation({"age": sv.number(18, 90)}, {"minutes": sv.number(0, 600)}),
     ),
     "words": (("words", "--longest", "8", "--alphabet", "latin"), Words.of(longest=8, alphabet="latin")),
 }

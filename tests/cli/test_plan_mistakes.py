@@ -18,6 +18,18 @@ PLAN = {
     "number": ("plan", "number", "--low", "0", "--high", "3", "--epsilon", "1", "--people", "2000"),
     "choices": ("plan", "choices", "--options", "a,b,c,d", "--most", "2", "--epsilon", "1", "--people", "2000"),
     "records": ("plan", "records", "--attributes", "a=1..9", "--tables", "1", "--epsilon", "1", "--people", "2000"),
+    "relation": (
+        "plan",
+        "relation",
+        "--regressors",
+        "a=b,c",
+        "--outcome",
+        "h=number:0..9",
+        "--epsilon",
+        "1",
+        "--people",
+        "2000",
+    ),
     "words": ("plan", "words", "--longest", "4", "--alphabet", "abc", "--epsilon", "1", "--people", "2000"),
 }
 SIMULATE = {kind: ("simulate", *words[1:], "--seed", "5") for kind, words in PLAN.items()}

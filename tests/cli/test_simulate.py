@@ -11,6 +11,7 @@ import sottovoce as sv
 from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.lab.simulation.survey_error import measure
 from sottovoce.questions import QUESTIONS, Choices, Number, Queries, Records, Shares, Vector
+from sottovoce.questions.relation import Relation
 from sottovoce.theory.bounds import theorem_4_2
 from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4
 from sottovoce.workloads import Prefix
@@ -23,6 +24,7 @@ SIMULATE = {
     "number": ("simulate", "number", "--low", "0", "--high", "3", *GIVEN),
     "choices": ("simulate", "choices", "--options", "a,b,c,d", "--most", "2", *GIVEN),
     "records": ("simulate", "records", "--attributes", "city=a,b,c", "age=0..9", "h=number:0..9", *GIVEN),
+    "relation": ("simulate", "relation", "--regressors", "city=a,b,c", "--outcome", "h=number:0..9", *GIVEN),
 }
 QUESTION = {
     "shares": Shares(32),
@@ -31,6 +33,7 @@ QUESTION = {
     "number": Number.of(low=0, high=3),
     "choices": Choices(list("abcd"), 2),
     "records": Records({"city": list("abc"), "age": range(10), "h": sv.number(0, 9)}),
+    "relation": Relation({"city": list("abc")}, {"h": sv.number(0, 9)}),
 }
 
 

@@ -63,6 +63,7 @@ READ = {
             "contributors/findings",
             "contributors/forms",
             "contributors/mutation",
+            "contributors/relations",
             "paper",
             "contributors/reproducing",
             "contributors/weighting",

@@ -112,6 +112,13 @@ HOSTILE = [
         | {"beyond the ends": {**RECORD, "hours": 1e300}, "infinite": {**RECORD, "hours": math.inf}},
     ),
     Hostile(
+        "`relation`",
+        sv.relation(FORM, outcome={"hours": sv.number(0, 9)}),
+        sv.relation(GAPS, outcome={"hours": sv.number(0, 9, missing="as 0")}),
+        {name: {"hours": 1, **value} for name, value in NO_RECORDS.items()}
+        | {"beyond the ends": {**RECORD, "hours": 1e300}, "infinite": {**RECORD, "hours": math.inf}},
+    ),
+    Hostile(
         "`vector`",
         sv.vector(2),
         None,

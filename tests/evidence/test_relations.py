@@ -10,10 +10,12 @@ import sottovoce as sv
 from evidence.experiments.relations import (
     CASES,
     LINE,
+    LISTS,
     NEEDED,
     WAGES,
     coverage,
     estimates,
+    list_slopes,
     people_of,
     real_slopes,
     report_chances,
@@ -24,7 +26,7 @@ PAGE = Path(__file__).parents[2] / "docs/contributors/relations.md"
 
 def test_the_page_has_every_case() -> None:
     rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
-    assert len(rows) == len(CASES) + len(NEEDED) + 2 * len(WAGES) + 3
+    assert len(rows) == len(CASES) + len(NEEDED) + len(LISTS) + 2 * len(WAGES) + 4
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
@@ -46,6 +48,12 @@ def test_reports_are_drawn_by_the_law_of_simulations() -> None:
     error = np.sqrt(drawn.var(axis=0) * (1 / 200 + 1 / 100))
     assert (np.abs(drawn.mean(axis=0) - simulated.mean(axis=0)) < 4 * error).all()
     assert (np.abs(np.log(drawn.std(axis=0) / simulated.std(axis=0))) < 0.35).all()
+
+
+def test_a_plan_for_a_list_is_kept() -> None:
+    _, error, held = list_slopes(4.0, 0.3, 200)
+    assert error < 0.06
+    assert held > 0.9
 
 
 def test_real_people_have_their_slopes() -> None:

@@ -345,6 +345,6 @@ def test_a_cell_has_a_seed_of_its_own_and_repeats_that_follow_from_its_size():
     assert len(asked) == len(EPSILONS) * len(COVERED) * len(PEOPLE)
     assert {cell.design.mechanism for cell in cells} >= set(MECHANISMS) - {
         *("sphere", "hierarchical", "haar", "fourier", "matrix_channel"),
-        *("rounded_channel", "tables", "set_selection", "wheel", "one_option", "hashed_prefixes"),
+        *("rounded_channel", "tables", "products", "set_selection", "wheel", "one_option", "hashed_prefixes"),
     }
     assert {cell.design.strategy for cell in cells} == set(Queries.strategies) - {"tables"}

@@ -15,6 +15,7 @@ from refusing import refuses
 from sottovoce.auditing.channel import wrong_miniature
 from sottovoce.core.errors import MechanismError, NoReportsError, PlanError, SurveyError, ValueOutsideDomainError
 from sottovoce.domain.features import MAX_FEATURES, SCALE, RecordFeatures
+from sottovoce.estimates.line import correlation_answer
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.products import Products
 from sottovoce.randomness import within_epsilon
@@ -433,3 +434,57 @@ def test_slopes_are_followed_over_time() -> None:
     series = tracking.estimate(tracking.simulate(people, seed=1)).series("slope of age")
     assert [point.low < truth < point.high for point, truth in zip(series, (-2, -4), strict=True)] == [True, True]
     assert series.unit == "minutes per age"
+
+
+# --- what a hostile reading found ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(2, 0), (2, 2), (2, 2, 2, 0), (0, 2), (5, 2)])
+def test_every_mean_is_asked_of_some_people(sizes: tuple[int, ...]) -> None:
+    """A list of two values that are equally common would make some gradients vanish."""
+    weights = np.array(weights_of_products(RecordFeatures(sizes)), dtype=float)
+    assert (weights / weights.sum()).min() > 0.08 / len(weights)
+
+
+def test_reports_that_happen_to_be_alike_have_an_error() -> None:
+    survey = asked(4.0, plan=["free", "pro"])
+    design: Any = survey.design
+    counts = survey.mechanism.empty()
+    table: Any = design.mechanism.by_product(counts)
+    table[:, 0] = 3  # three equal reports on every product
+    seen = design.observed(table.ravel())
+    assert (seen.variance > 0).all()
+    estimate: Any = survey.estimate(survey.simulate({"plan": ["free", "pro"] * 30, "minutes": [1.0, 2.0] * 30}, seed=1))
+    with refuses(NoReportsError, "n_reports"):
+        estimate.slope("plan")
+
+
+def test_a_correlation_lies_within_its_ends() -> None:
+    products = np.array([[0.25, 0.2625], [0.2625, 0.25]])  # noise made it larger than one
+    means = MeanProducts(
+        np.zeros(2), np.full(2, 1e-9), products, np.array([[0, 1], [1, 2]]), np.full(3, 1e-9), np.zeros((2, 2, 2))
+    )
+    answer = correlation_answer(means, (0, 1), ("x", "y"), 1.96, 0.95)
+    assert (answer.low, answer.high, answer.value) == (1.0, 1.0, 1.0)
+    assert answer.raw > 1
+
+
+def test_a_line_says_nothing_beyond_the_ends() -> None:
+    survey = sv.Survey(sv.relation({"age": sv.number(18, 90)}, outcome={"buys": ["no", "yes"]}), epsilon=8.0)
+    age = np.linspace(18, 90, 40_000)
+    people = {"age": age, "buys": np.where(age > 60, "yes", "no")}
+    estimate: Any = survey.estimate(survey.simulate(people, seed=1))
+    for beyond in (17.9, 150, math.inf, math.nan, "40"):
+        with refuses(SurveyError, "at"):
+            estimate.predict(age=beyond)
+    lowest = estimate.predict(age=18)
+    assert lowest.is_share
+    assert (lowest.low, lowest.value) == (0.0, 0.0)
+    assert lowest.raw < 0
+
+
+def test_no_pair_of_records_is_said_to_have_the_law_of_the_worst_points() -> None:
+    """Of two lists f and g, f g never differs together with both."""
+    blanket = sv.Survey(sv.relation({"a": ["x", "y"]}, outcome={"b": ["x", "y"]}), epsilon=2.0).mechanism.blanket()
+    assert blanket is not None
+    assert blanket.laws == ()

@@ -23,6 +23,12 @@ from sottovoce.cli.estimate_groups import (
     refuse_group_options,
     wants_groups,
 )
+from sottovoce.cli.estimate_related import (
+    add_related_options,
+    deliver_related,
+    refuse_related_options,
+    wants_related,
+)
 from sottovoce.cli.estimate_table import estimate_page
 from sottovoce.cli.output import check_picture, console, print_json, working, written_files
 from sottovoce.core.progress import hushed
@@ -134,6 +140,7 @@ def register(parser: Parser) -> None:
     parser.add_argument("--parquet", type=Path, metavar="PATH", help="also write them as Parquet")
     _add_words(parser)
     add_group_options(parser)
+    add_related_options(parser)
     add_curve(parser)
     add_connection(parser)
     parser.set_defaults(run=_run)
@@ -184,6 +191,7 @@ def _run(arguments: argparse.Namespace) -> int:
     rule = _given_rule(arguments)
     if arguments.watch:
         refuse_group_options(arguments, "shows one look: leave --watch out")
+        refuse_related_options(arguments, "shows one look: leave --watch out")
     if not arguments.watch:
         with working("estimating"):
             estimate = live.estimate(rule)
@@ -248,6 +256,9 @@ def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
 
 
 def _deliver(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> None:
+    if wants_related(arguments):
+        deliver_related(arguments, estimate)
+        return
     if wants_groups(arguments):
         deliver_groups(arguments, estimate)
         return
@@ -300,7 +311,8 @@ def _figures(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str
     """What the question tells besides its answers: slopes, a standard deviation, quantiles."""
     shown = ("name", "unit", "value", "low", "high")
     figures = estimate.survey.question.figures(estimate, arguments.level)
-    return [{name: getattr(one, name) for name in shown} for one in figures if one.name not in estimate]
+    listed = set(estimate.labels()) if figures else set()
+    return [{name: getattr(one, name) for name in shown} for one in figures if one.name not in listed]
 
 
 def _with_fixed(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
@@ -372,6 +384,8 @@ def _refuse_options_of_one_estimate(arguments: argparse.Namespace) -> None:
     names = ("top", "hostile", "always", *_OF_LISTED, *_OF_WORDS)
     refuse_options(arguments, "is for surveys that are asked once; follow an answer of this one with --answer", *names)
     refuse_options(arguments, "is for surveys that are asked once", "weights")
+    reason = "is for surveys that are asked once; follow a slope with --answer 'slope of NAME'"
+    refuse_related_options(arguments, reason)
     if wants_groups(arguments):
         refuse_options(arguments, "of groups shows one look: leave --watch out", "watch")
 

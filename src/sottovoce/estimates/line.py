@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 import numpy as np
 
 from sottovoce.core.answer import Answer, aligned, nearest_label
 from sottovoce.core.errors import SurveyError
+from sottovoce.core.limits import check_number
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain.number import NumberGrid
 from sottovoce.estimates.intervals import check_level
@@ -86,8 +87,8 @@ def correlation_answer(
     return Answer(
         label=f"correlation of {names[0]} and {names[1]}",
         value=found.value,
-        low=max(-1.0, found.ends.low),
-        high=min(1.0, found.ends.high),
+        low=min(max(-1.0, found.ends.low), 1.0),
+        high=max(min(1.0, found.ends.high), -1.0),
         raw=found.value,
         method=FIELLER if math.isfinite(found.ends.low) else f"{FIELLER}; a spread may be zero",
         level=level,
@@ -182,13 +183,17 @@ class Line:
 
     def _answer(self, label: str, value: float, reach: float, level: float, axis: Axis) -> Answer:
         raw = axis.middle + axis.half * value
+        # The mean of an outcome lies between its ends, wherever a line leads.
+        least, most = axis.middle - axis.half, axis.middle + axis.half
+        low, high = (raw - axis.half * reach, raw + axis.half * reach) if math.isfinite(reach) else (least, most)
         return Answer(
             label=label,
             value=raw,
-            low=raw - axis.half * reach if math.isfinite(reach) else -math.inf,
-            high=raw + axis.half * reach if math.isfinite(reach) else math.inf,
+            low=min(max(low, least), most),
+            high=max(min(high, most), least),
             raw=raw,
             unit=axis.unit,
+            is_share=not axis.is_number,
             method=DELTA if math.isfinite(reach) else f"{DELTA}; {UNBOUNDED}",
             level=level,
         )
@@ -204,8 +209,7 @@ class Line:
             feature = workload.features.listed[place]
             name, field = workload.fields[feature.attribute]
             if isinstance(field, NumberGrid):
-                number = field.position(given[name]) * 2 / workload.features.scale - 1
-                values.append(number)
+                values.append(_place(field, name, given[name]))
             else:
                 values.append(1.0 if field.index(given[name]) == feature.value else -1.0)
         return np.array(values)
@@ -246,14 +250,36 @@ class Line:
         return f"{repr(self).strip('<>')}, {100 * level:g} % intervals"
 
     def __str__(self) -> str:
-        rows = [(f"{self._outcome.name} by {one.label}", one.value_text, one.interval_text) for one in self]
-        explained = self.r_squared()
-        return aligned([*rows, (explained.label, explained.value_text, explained.interval_text)])
+        return self.text()
+
+    def text(self, level: float = 0.95) -> str:
+        """The slopes and what the line explains, in columns."""
+        shown = [*(replace(one, label=f"{self._outcome.name} by {one.label}") for one in self.slopes(level))]
+        return aligned([(one.label, one.value_text, one.interval_text) for one in (*shown, self.r_squared(level))])
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The outcome, the slopes and what the line explains, as plain values."""
+        return {
+            "survey": self.estimate.survey.id,
+            "n_reports": self.estimate.n_reports,
+            "outcome": self._outcome.name,
+            "slopes": [one.to_dict() for one in self.slopes(level)],
+            "r_squared": self.r_squared(level).to_dict(),
+        }
 
     def __repr__(self) -> str:
         names = ", ".join(self._axes[place].name for place in self.places)
         promise = guarantee(self.estimate.epsilon, self.estimate.delta)
         return f"<line of {self._outcome.name} on {names} from {plural(self.estimate.n_reports, 'report')}, {promise}>"
+
+
+def _place(field: NumberGrid, name: str, value: object) -> float:
+    """A number on the scale of its range; a line says nothing of numbers beyond the ends, which people have not."""
+    try:
+        number = check_number(name, value, field.low, field.high, "a line is known between the ends of its range")
+    except SurveyError as error:
+        raise error.at("at") from None
+    return (number - field.middle) / field.half
 
 
 def _labelled(axis: Axis) -> str:

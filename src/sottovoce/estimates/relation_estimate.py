@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Final, Self, final
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from sottovoce.theory.two_arms import ArmProcess
 from sottovoce.workloads.record_moments import RecordMoments
 
 __all__ = ["RelationEstimate"]
+
+_FEWEST: Final = 20
+"""Reports on a mean below which its error is not known well enough for a normal interval."""
 
 
 @final
@@ -239,12 +242,12 @@ class RelationEstimate(ListedEstimate):
         size = len(features.listed)
         parts, follows = related_parts(features)
         needed = {size + int(parts[i, j]) for i in places for j in places if parts[i, j] >= 0} | set(places)
-        lacking = [number for number in sorted(needed) if not math.isfinite(seen.variance[number])]
+        lacking = [number for number in sorted(needed) if seen.reports[number] < _FEWEST]
         if lacking:
             names = ", ".join(self.label(number) for number in lacking[:4])
             raise NoReportsError(
-                f"there are too few reports: of the {plural(self.n_reports, 'report')} fewer than two are on {names}; "
-                "wait for more"
+                f"there are too few reports: of the {plural(self.n_reports, 'report')} fewer than {_FEWEST} are on "
+                f"{names}; wait for more"
             ).at("n_reports")
         variance = np.where(np.isfinite(seen.variance), seen.variance, 0.0)
         mean, own = seen.mean[:size], seen.mean[size:]

@@ -211,12 +211,14 @@ class Products(Mechanism):
         return self.matrix.ratio
 
     def blanket(self) -> Blanket | None:
-        """The blanket of the grid points: whatever product is drawn, two records can be at the worst pair of them.
+        """As if two records were at the worst pair of grid points of every product.
 
-        All products have the same matrix, and which is drawn does not depend on the record, so that a mixture over
-        products has the law of one of them. Values between grid points are mixtures of two, as in `RoundedChannel`.
+        Which product is drawn does not depend on the record, and all have the same matrix: given it, L is that of two
+        mixtures of grid points, and the cover of the channel is above it in convex order, as in `RoundedChannel`.
+        Mixtures over products keep that order. Not all products of two records differ, so no pair's own law is stated.
         """
-        return self._channel.blanket()
+        inner = self._channel.blanket()
+        return None if inner is None else Blanket((), "no product tells two records apart better than its ends", inner)
 
     @property
     def delta(self) -> float:

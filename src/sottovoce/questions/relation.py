@@ -255,7 +255,8 @@ class Relation(FormQuestion):
             goal = self._slope_goal(None, place)
             reach = _TWO_SIDED * goal.reached(self, design, people)
             known.append(f"{name} to about ±{figure(reach)} {goal.unit}".rstrip())
-        return f"the slope on {'; on '.join(known)} (95 %), for means near the middle of their ranges"
+        slopes = "; on ".join(known)
+        return f"the slope on {slopes} (95 %), for numbers in the middle of their ranges and values that are not rare"
 
 
 def _checked(given: object, argument: str) -> tuple[tuple[str, Field], ...]:

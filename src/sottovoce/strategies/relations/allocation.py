@@ -5,10 +5,11 @@ asked of a share f_j of the people, and reports have variance V_j, n times the v
 sum_j g_j^2 V_j/f_j with g_j^2 the sum of its squared gradients; f_j proportional to g_j sqrt(V_j) makes it least.
 
 Before there are data, gradients are bounded: features are taken for uncorrelated, numbers for spread over six standard
-deviations, with a mean within `AWAY` of them from the middle, and standardised slopes for at most `_STEEP` together. A
-guess that is wrong costs people, never correctness. With means in the middle it takes 6 % more people than shares made
-for that; with means one standard deviation off, 1.6 times as many as shares made for those, where shares made for the
-middle would take three times as many.
+deviations, with a mean within `AWAY` of them from the middle, values of a list for equally common but none for more
+common than `_COMMON`, and standardised slopes for at most `_STEEP` together. A guess that is wrong costs people, never
+correctness. For two numbers with means in the middle it takes 6 % more people than shares made for that; with means one
+standard deviation off, 1.6 times as many as shares made for those, where shares made for the middle would take three
+times as many.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ CENTRED: Final = 0.1
 _STEEP: Final = 0.5
 """The root of the sum of squared standardised slopes."""
 
+_COMMON: Final = 0.3
+"""The largest share of people that a value of a list is taken to have: with half of them its mean would not matter."""
+
+_LEAST: Final = 0.1
+"""No product has less than this part of an equal share of the people: a guess may be wrong, and every mean counts."""
+
 _FIT: Final = 0.025
 """The share of people that are asked for the square of the outcome, which no slope depends on, and R squared does."""
 
@@ -48,10 +55,12 @@ class Guess(NamedTuple):
 
 
 def guessed(features: RecordFeatures, away: float = AWAY) -> Guess:
-    """Numbers spread over their range; values of a list equally common."""
+    """Numbers spread over their range; values of a list equally common, of two values one less common."""
     sizes = [features.sizes[feature.attribute] for feature in features.listed]
-    mean = np.array([2 / size - 1 if size else away / 3 for size in sizes])
-    deviation = np.array([2 * math.sqrt(size - 1) / size if size else 1 / 3 for size in sizes])
+    shares = np.array([min(1 / size, _COMMON) if size else 0.5 for size in sizes])
+    numbers = np.array([size == 0 for size in sizes])
+    mean = np.where(numbers, away / 3, 2 * shares - 1)
+    deviation = np.where(numbers, 1 / 3, 2 * np.sqrt(shares * (1 - shares)))
     regressors = len(sizes) - 1
     steep = _STEEP / math.sqrt(regressors)
     return Guess(mean, deviation, steep * deviation[-1] / deviation[:-1])
@@ -107,6 +116,7 @@ def weights_of_products(features: RecordFeatures) -> tuple[int, ...]:
         shares[fit] = 0.0
         shares *= (1 - _FIT) / shares.sum()
         shares[fit] = _FIT
+    shares = np.maximum(shares, _LEAST / len(shares))
     scaled = np.maximum(1, np.rint(_HEAVIEST * shares / shares.max())).astype(int).tolist()
     common = math.gcd(*scaled)
     return tuple(weight // common for weight in scaled)

@@ -17,7 +17,8 @@ def slope_error(design: ProductsStrategy, regressor: int, people: int) -> float:
     """The standard error of the slope on one regressor, on the scale of the features.
 
     n Var = sum_j g_j^2 V_j/f_j, with the gradients and variances of `Guess`: the outcome and numbers spread over six
-    standard deviations, with means within a tenth of one from the middle of the range; values of a list equally common.
+    standard deviations, with means within a tenth of one from the middle of the range; values of a list equally common,
+    and of two values one that 30 % of people have.
 
     Examples
     --------

@@ -162,14 +162,22 @@ class ProductsStrategy(LinearStrategy):
         """The largest variance of one report at a grid point, for every product: without people's own differences."""
         return np.asarray((self._moments - self._points**2).max(axis=1))
 
+    @cached_property
+    def _least_noise(self) -> Floats:
+        """The least variance of one report at a grid point, for every product."""
+        return np.asarray((self._moments - self._points**2).min(axis=1).clip(min=0.0))
+
     def observed(self, counts: Counts) -> ObservedMeans:
-        """What the reports say, with the variance of each mean from the counts themselves."""
+        """What the reports say, with the variance of each mean from the counts themselves.
+
+        Few reports may happen to be alike: no variance is below the least that the channel has for anybody.
+        """
         table = self.mechanism.by_product(counts)
         reports = table.sum(axis=1)
         at_least_one = np.maximum(reports, 1)
         mean = (self.report_answers * table).sum(axis=1) / at_least_one
         squares = (np.square(self.report_answers) * table).sum(axis=1) / at_least_one
-        spread = np.maximum(squares - mean**2, 0.0)
+        spread = np.maximum(squares - mean**2, self._least_noise)
         return ObservedMeans(reports, mean, np.where(reports > 1, spread / np.maximum(reports - 1, 1), np.inf))
 
     def raw_answers(self, counts: Counts, n_reports: int) -> Floats:
@@ -241,7 +249,7 @@ class ProductsStrategy(LinearStrategy):
             raise WorkloadError("intervals of relations need the counts of all reports")
         table = self.mechanism.by_product(evidence.counts)
         reports = table.sum(axis=1)
-        floor = (self._moments - self._points**2).min(axis=1)
+        floor = self._least_noise
         for product in range(size):
             asked = np.flatnonzero(rows[:, product])
             if not len(asked):
