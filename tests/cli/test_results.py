@@ -80,6 +80,7 @@ def test_audit_of_none_by_name_is_of_all(run):
         "binary",
         *serving(ChannelMechanism),
         *serving(Tables),
+        *serving(Products),
         *serving(HashedPrefixes),
         *serving(SetMechanism),
     ]

@@ -355,7 +355,10 @@ def test_a_refusal_of_an_attribute_names_it(api: Api) -> None:
 def test_a_kind_that_there_is_not(api: Api) -> None:
     response = drafted(api, kind="census", epsilon=1)
     assert refused(response, 422) == ("invalid_draft", "kind")
-    assert "shares, queries, vector, choices, number, records, words, panel" in response.json()["error"]["message"]
+    assert (
+        "shares, queries, vector, choices, number, records, relation, words, panel"
+        in response.json()["error"]["message"]
+    )
 
 
 @pytest.mark.parametrize(

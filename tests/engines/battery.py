@@ -53,6 +53,7 @@ SURVEYS: Final[dict[str, Callable[[], Any]]] = {
     "tables": lambda: sv.Survey(
         sv.records({"city": list("abcde"), "age": range(12), "hours": sv.number(0, 9)}), epsilon=1.0
     ),
+    "products": lambda: sv.Survey(sv.relation({"city": list("abc")}, outcome=sv.number(0, 9, "hours")), epsilon=1.0),
 }
 """A survey for every mechanism that one may name."""
 
