@@ -21,6 +21,7 @@ from sottovoce.mechanisms import (
     create,
     serving,
 )
+from sottovoce.mechanisms.products import Products
 from sottovoce.mechanisms.shards import Shard
 
 
