@@ -488,3 +488,28 @@ def test_no_pair_of_records_is_said_to_have_the_law_of_the_worst_points() -> Non
     blanket = sv.Survey(sv.relation({"a": ["x", "y"]}, outcome={"b": ["x", "y"]}), epsilon=2.0).mechanism.blanket()
     assert blanket is not None
     assert blanket.laws == ()
+
+
+def test_regressors_that_follow_from_each_other_have_every_slope() -> None:
+    survey = asked(8.0, x=sv.number(0, 1), twin=sv.number(0, 1))
+    rng = np.random.default_rng(1)
+    x = rng.random(20_000)
+    people = {"x": x, "twin": x, "minutes": 600 * x}
+    estimate: Any = survey.estimate(survey.simulate(people, seed=1))
+    for slope in estimate.line().slopes():
+        assert (slope.low, slope.high) == (-math.inf, math.inf)
+    assert estimate.line().r_squared().low == 0
+    alone = estimate.line("x").slope("x")
+    assert alone.low < 600 < alone.high
+
+
+def test_a_range_that_is_far_too_wide_is_said_to_cost_people() -> None:
+    survey = asked(8.0, x=sv.number(-100, 100))
+    rng = np.random.default_rng(1)
+    x = rng.normal(0, 8, 50_000)
+    estimate: Any = survey.estimate(
+        survey.simulate({"x": x, "minutes": 300 + 4 * x + rng.normal(0, 90, 50_000)}, seed=1)
+    )
+    (note,) = estimate.line().notes
+    assert note.startswith("x is spread over little of its range: ends ")
+    assert note in str(estimate)

@@ -29,6 +29,9 @@ __all__ = ["Axis", "Line", "axis_of", "correlation_answer", "feature_named", "fe
 
 FIELLER: Final = "Fieller's interval"
 DELTA: Final = "delta method"
+_NARROW: Final = 0.5
+"""The part of a range that a number's six standard deviations fill, below which its cost is worth a word."""
+
 _POINTS: Final = 49
 """Numbers at which the band of a picture is computed."""
 
@@ -136,15 +139,15 @@ class Line:
         axis, outcome = self._axes[self.places[at]], self._outcome
         # A value of a list goes from 0 to 1, which is two halves of its feature.
         scale = outcome.half / axis.half
-        normal, alone = self.estimate._normal(level), len(self.places) == 1
+        normal, fit, alone = self.estimate._normal(level), self._determined(level), len(self.places) == 1
         if alone:
             ends, method = fieller(self.means, self.estimate._outcome, self.places[0], normal), FIELLER
-        elif self.fit is not None:
-            value, error = float(self.fit.slopes[at]), float(self.fit.errors[at])
+        elif fit is not None:
+            value, error = float(fit.slopes[at]), float(fit.errors[at])
             ends, method = Range(value - normal * error, value + normal * error), DELTA
         else:
             ends, method = Range(-math.inf, math.inf), DELTA
-        known = self.fit is not None and math.isfinite(ends.low)
+        known = fit is not None and math.isfinite(ends.low)
         raw = scale * float(self.fit.slopes[at]) if self.fit is not None else math.nan
         return Answer(
             label=axis.name,
@@ -156,6 +159,27 @@ class Line:
             method=method if known else f"{method}; {UNBOUNDED}",
             level=level,
         )
+
+    def _determined(self, level: float) -> Fitted | None:
+        """The fit, unless one of several regressors may follow from the others."""
+        if self.fit is None or len(self.places) == 1 or self.fit.determined(self.estimate._normal(level)):
+            return self.fit
+        return None
+
+    @property
+    def notes(self) -> list[str]:
+        """What a narrower range would have saved, for numbers that are spread over a small part of theirs."""
+        notes = []
+        for place in (*self.places, self.estimate._outcome):
+            axis, spread = self._axes[place], float(self.means.covariance[place, place])
+            # Ends six standard deviations apart are wide enough; the people needed grow with the square of the range.
+            share = 3 * math.sqrt(max(spread, 0.0))
+            if axis.is_number and 0 < share < _NARROW:
+                notes.append(
+                    f"{axis.name} is spread over little of its range: ends {2 * share * axis.half:.3g} apart, around "
+                    f"most people, would take about {1 / share**2:.2g} times fewer people"
+                )
+        return notes
 
     def __iter__(self) -> Iterator[Answer]:
         return (self._slope(at, 0.95) for at in range(len(self.places)))
@@ -175,9 +199,10 @@ class Line:
         features = self._placed(given)
         label = ", ".join(f"{name}={value}" for name, value in given.items())
         outcome = self._outcome
-        if self.fit is None:
+        fit = self._determined(level)
+        if fit is None:
             return self._answer(f"{outcome.name} at {label}", math.nan, math.inf, level, outcome)
-        value, gradient = self.fit.predicted(features)
+        value, gradient = fit.predicted(features)
         error = self.estimate._normal(level) * self.means.error(gradient)
         return self._answer(f"{outcome.name} at {label}", value, error, level, outcome)
 
@@ -217,7 +242,8 @@ class Line:
     def r_squared(self, level: float = 0.95) -> Answer:
         """The share of the outcome's variance that the line explains."""
         check_level(level)
-        if self.fit is None:
+        fit = self._determined(level)
+        if fit is None:
             value, low, high, method = math.nan, 0.0, 1.0, f"{DELTA}; {UNBOUNDED}"
         elif len(self.places) == 1:
             found = correlated(self.means, self.places[0], self.estimate._outcome, self.estimate._normal(level))
@@ -226,7 +252,7 @@ class Line:
             low = 0.0 if ends.low <= 0 <= ends.high else min(squares)
             value, high, method = found.value**2, min(1.0, max(squares)), FIELLER
         else:
-            value, gradient = self.fit.explained
+            value, gradient = fit.explained
             reach = self.estimate._normal(level) * self.means.error(gradient)
             low, high, method = max(0.0, value - reach), min(1.0, value + reach), DELTA
         low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
@@ -255,7 +281,8 @@ class Line:
     def text(self, level: float = 0.95) -> str:
         """The slopes and what the line explains, in columns."""
         shown = [*(replace(one, label=f"{self._outcome.name} by {one.label}") for one in self.slopes(level))]
-        return aligned([(one.label, one.value_text, one.interval_text) for one in (*shown, self.r_squared(level))])
+        rows = aligned([(one.label, one.value_text, one.interval_text) for one in (*shown, self.r_squared(level))])
+        return "\n".join([rows, *self.notes])
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The outcome, the slopes and what the line explains, as plain values."""
@@ -265,6 +292,7 @@ class Line:
             "outcome": self._outcome.name,
             "slopes": [one.to_dict() for one in self.slopes(level)],
             "r_squared": self.r_squared(level).to_dict(),
+            "notes": self.notes,
         }
 
     def __repr__(self) -> str:

@@ -124,6 +124,18 @@ class Fitted:
         """The standard errors of the slopes."""
         return np.array([self.means.error(gradient) for gradient in self.gradients])
 
+    def determined(self, normal: float) -> bool:
+        """Whether the regressors are spread in every direction, by as many standard errors.
+
+        Where they are not, one may follow from the others, and their slopes may be anything. The direction is that of
+        the least variance, a smooth function of the means: the gradient of an eigenvalue is v' dS v.
+        """
+        chosen = list(self.regressors)
+        values, vectors = np.linalg.eigh(self.means.covariance[np.ix_(chosen, chosen)])
+        inner = self.means.slopes_of_covariance[np.ix_(chosen, chosen)]
+        gradient = np.einsum("i,ijk,j->k", vectors[:, 0], inner, vectors[:, 0])
+        return float(values[0]) > normal * self.means.error(gradient)
+
     @cached_property
     def explained(self) -> tuple[float, Floats]:
         """R squared, b' c / var(y), and its gradient; since b is the best, its own change counts twice less."""
