@@ -1,7 +1,7 @@
 """What stands behind the entries of a log: an auditor fetches every statement, as anybody can, and names what is amiss.
 
 An entry commits to its statement: the survey's id is the SHA-256 of it. A collector that shows the statement to some
-people only must hide it from whoever asks for it by its hash, and so from the next auditor.
+people only must hide it from everybody who asks for it by its hash, and so from the next auditor.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Answer:
         return _plain({one.name: getattr(self, one.name) for one in fields(self) if one.name != "splits"})
 
     def by(self, variable: str) -> dict[str, Answer]:
-        """The same answer among the people of each group that a public variable makes, by its values.
+        """This answer among the people of each group that a public variable makes, by its values.
 
         ``estimate["tea"].by("arm")["B"]`` is the share of tea in arm B.
         """

@@ -61,7 +61,7 @@ def product(first: Functions, second: Functions) -> Functions:
 
 
 def _along(part: Floats, own: Attributes, names: Attributes) -> Floats:
-    """The same weights as those of a larger table, along whose other attributes they do not change."""
+    """Weights of a table as those of a larger one, along whose other attributes they do not change."""
     sizes = dict(zip(own, part.shape[1:], strict=True))
     return part.reshape(len(part), *(sizes.get(name, 1) for name in names))
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, ClassVar, Final, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -28,14 +28,12 @@ from sottovoce.estimates.weighted import Method, Weighted
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.strategies.relations.allocation import related_parts
+from sottovoce.strategies.relations.strategy import FEWEST
 from sottovoce.theory.relations import MeanProducts, fitted
 from sottovoce.theory.two_arms import ArmProcess
 from sottovoce.workloads.record_moments import RecordMoments
 
 __all__ = ["RelationEstimate"]
-
-_FEWEST: Final = 20
-"""Reports on a mean below which its error is not known well enough for a normal interval."""
 
 
 @final
@@ -242,11 +240,11 @@ class RelationEstimate(ListedEstimate):
         size = len(features.listed)
         parts, follows = related_parts(features)
         needed = {size + int(parts[i, j]) for i in places for j in places if parts[i, j] >= 0} | set(places)
-        lacking = [number for number in sorted(needed) if seen.reports[number] < _FEWEST]
+        lacking = [number for number in sorted(needed) if seen.reports[number] < FEWEST]
         if lacking:
             names = ", ".join(self.label(number) for number in lacking[:4])
             raise NoReportsError(
-                f"there are too few reports: of the {plural(self.n_reports, 'report')} fewer than {_FEWEST} are on "
+                f"there are too few reports: of the {plural(self.n_reports, 'report')} fewer than {FEWEST} are on "
                 f"{names}; wait for more"
             ).at("n_reports")
         variance = np.where(np.isfinite(seen.variance), seen.variance, 0.0)

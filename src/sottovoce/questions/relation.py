@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 from sottovoce.core.errors import NoReportsError, PlanError, SurveyError
@@ -32,7 +33,7 @@ __all__ = ["Relation", "relation"]
 _OUTCOME: Final = "outcome"
 """The name of an outcome that has no unit."""
 
-_TWO_SIDED: Final = 1.96
+_TWO_SIDED: Final = NormalDist().inv_cdf(0.975)
 """Half the width of a 95 % interval, in standard errors."""
 
 _SLOPE, _EXPLAINED = "slope of ", "R squared"
@@ -248,7 +249,7 @@ class Relation(FormQuestion):
         return SlopeGoal(error, place, outcome.half / axis.half, slope_unit(axis, outcome))
 
     def accuracy(self, design: Any, people: int) -> str:
-        """Of every slope."""
+        """How well every slope will be known."""
         names = self.workload.feature_names[:-1]
         known = []
         for place, name in enumerate(names):

@@ -32,7 +32,7 @@ from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.workloads import Workload
 from sottovoce.workloads.table import Moments
 
-__all__ = ["MinimaxStrategy", "check_estimates"]
+__all__ = ["MinimaxStrategy", "channel_digest", "check_estimates"]
 
 _LARGEST: Final = 1e9
 """Largest estimate, in halves of the range; at the smallest epsilon they reach 10^6."""
@@ -102,9 +102,7 @@ class MinimaxStrategy(ListedStrategy):
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the estimates and the channel's digest: versions of zlib may compress a channel differently."""
-        estimates = np.array(self.estimates, dtype="<f8").tobytes()
-        return hashlib.sha256(estimates + bytes.fromhex(self.mechanism.matrix.digest)).hexdigest()
+        return channel_digest(self.mechanism.matrix, self.estimates)
 
     def inputs(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         return indices
@@ -243,6 +241,12 @@ def _one_mean(workload: Workload) -> Moments:
             "strategy"
         )
     return workload
+
+
+def channel_digest(matrix: ChannelMatrix, estimates: tuple[float, ...]) -> str:
+    """Hash of the estimates and the channel's digest: versions of zlib may compress a channel differently."""
+    numbers = np.array(estimates, dtype="<f8").tobytes()
+    return hashlib.sha256(numbers + bytes.fromhex(matrix.digest)).hexdigest()
 
 
 def check_estimates(estimates: Any, reports: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple, Self, final
@@ -20,22 +19,22 @@ from sottovoce.strategies.laws.parts import UNKNOWN, PartsLaw
 from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Population, Variance, listed_variance
 from sottovoce.strategies.linear import LinearStrategy
-from sottovoce.strategies.minimax import check_estimates
+from sottovoce.strategies.minimax import channel_digest, check_estimates
 from sottovoce.strategies.optimized import pack_channel, unpack_numbers
 from sottovoce.strategies.reading import Projection
 from sottovoce.strategies.relations.allocation import weights_of_products
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.workloads.record_moments import RecordMoments
 
-__all__ = ["ObservedMeans", "ProductsStrategy"]
+__all__ = ["FEWEST", "ObservedMeans", "ProductsStrategy"]
 
 POINTS: Final = 65
 """Grid points of a product; more gain nothing that can be seen."""
 
 _EXPECTED: Final = "for the expected number of reports on every product"
 _NOBODY: Final = "nobody was asked for some products: their means can be anything"
-_FEW: Final = 20
-"""Reports on a product below which its error is larger than planned."""
+FEWEST: Final = 20
+"""Reports on a product below which its error is larger than planned, and not known well enough for an interval."""
 
 
 class ObservedMeans(NamedTuple):
@@ -105,14 +104,12 @@ class ProductsStrategy(LinearStrategy):
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the estimates and the channel's digest: versions of zlib may compress a channel differently."""
-        estimates = np.array(self.estimates, dtype="<f8").tobytes()
-        return hashlib.sha256(estimates + bytes.fromhex(self.mechanism.matrix.digest)).hexdigest()
+        return channel_digest(self.mechanism.matrix, self.estimates)
 
     def remark(self, people: int) -> str:
         """Where products get so few reports that errors planned for the expected number are too small."""
         reports = people * float(self.mechanism.shares.min())
-        if reports >= _FEW:
+        if reports >= FEWEST:
             return ""
         return (
             f"With {plural(people, 'person', 'people')} some of the {plural(len(self.mechanism.weights), 'product')} "
